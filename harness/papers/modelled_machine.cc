@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -55,12 +56,16 @@ class CheckedStore final : public model::SectorStore {
   os::FiberStore store_;
 };
 
-/// Returns a copy of the stack in which every drive has this queue profile.
-std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
-                                                  const model::QueueProfile& queue) {
+/// Returns a copy of the stack with the options' overrides in every drive.
+std::shared_ptr<const profiles::Stack> with_overrides(const profiles::Stack& stack,
+                                                      const ModelledMachineOptions& options) {
   auto copy = std::make_shared<profiles::Stack>(stack);
-  if (auto* const drive = std::get_if<model::DiskProfile>(&copy->profile)) drive->queue = queue;
-  for (auto& below : copy->below) below = with_queue(*below, queue);
+  if (auto* const drive = std::get_if<model::DiskProfile>(&copy->profile)) {
+    drive->queue = options.drive_queue.value_or(drive->queue);
+    drive->read_buffer.write_segments =
+        options.write_segments.value_or(drive->read_buffer.write_segments);
+  }
+  for (auto& below : copy->below) below = with_overrides(*below, options);
   return copy;
 }
 
@@ -194,11 +199,10 @@ Result<void> ModelledMachine::assemble(Contents contents) {
   wanted.insert(wanted.end(), options_.more_disks.begin(), options_.more_disks.end());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     TRY(auto stack, profiles::load_stack(wanted[i].profile));
-    devices.push_back(
-        {.name = fmt::format("hd{}", i),
-         .stack = options_.drive_queue ? with_queue(*stack, *options_.drive_queue) : stack,
-         .size_bytes = wanted[i].size_bytes,
-         .write_cache = wanted[i].write_cache});
+    devices.push_back({.name = fmt::format("hd{}", i),
+                       .stack = with_overrides(*stack, options_),
+                       .size_bytes = wanted[i].size_bytes,
+                       .write_cache = wanted[i].write_cache});
   }
   TRY(const auto plan, profiles::plan(devices));
   const std::size_t used = options_.system->description().devices;
@@ -333,11 +337,14 @@ os::SystemOptions ModelledMachine::system_options() const {
                                   .block_copy = description.block_copy,
                                   .copies_bytes = options_.copies_bytes,
                                   .metadata_bytes = options_.metadata_bytes,
+                                  .lock_data = options_.lock_data,
                                   .structures_count = options_.structures_count},
                         .syncer = options_.system->description().syncer.value_or(options_.syncer)};
   how.queue.schedule = options_.schedule;
   how.queue.concatenated_sectors = options_.concatenated_sectors;
   how.queue.outstanding = options_.outstanding;
+  how.queue.reads_first = options_.reads_first;
+  how.queue.reads_in_row_max = std::numeric_limits<std::uint32_t>::max();
   how.queue.flush_for_order = has_write_cache() && options_.flushes;
   return how;
 }

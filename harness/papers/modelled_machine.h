@@ -115,6 +115,9 @@ struct ModelledMachineOptions {
   std::vector<model::FaultSpec> faults = {};  ///< faults that exist before the first power-on
   /// Overrides the queue in every drive profile. The drives of an array also use this queue.
   std::optional<model::QueueProfile> drive_queue = {};
+  /// Overrides ReadBufferProfile::write_segments of every drive.
+  std::optional<std::uint32_t> write_segments = {};
+  bool reads_first = false;  ///< DiskQueueOptions::reads_first, without a limit on reads in a row
   std::uint32_t concatenated_sectors = 8;
   std::uint64_t cache_bytes = 36 << 20;
   /// Cache size while an image is created. A small cache makes this faster, because it fits into
@@ -123,6 +126,7 @@ struct ModelledMachineOptions {
   std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
   std::uint64_t metadata_bytes = 0;             ///< BufferCacheOptions::metadata_bytes
   bool structures_count = false;                ///< BufferCacheOptions::structures_count
+  bool lock_data = false;                       ///< BufferCacheOptions::lock_data
   os::SyncerOptions syncer = {};  ///< ignored if the system's description specifies its own
   /// Maximum request size, in sectors, of a repair and of mkfs in time_of_mkfs().
   std::uint32_t check_sectors = 128;

@@ -4,7 +4,8 @@
   reference_readmes.py [--write] RESULTS/REFERENCE
 
 Each README has a block of figures and totals, which this script computes from the CSV files, and a
-file numbers.csv with other numbers of its text. A line of numbers.csv has a piece of the text, the
+file numbers.csv with other numbers of its text. Each claim of a paper must have a rule in the
+stored results, or a line in claims.csv with the reason why it has none. A line of numbers.csv has a piece of the text, the
 claim, cell and quantity of the number, and its format; the README must contain the piece, and the
 piece the stored number. `--write` replaces the blocks; otherwise a difference is an error.
 """
@@ -41,7 +42,7 @@ PAPERS = {
         ("dbench, 32 clients, snapshots over a journal, times", "MS-04",
          "KFS+snap over ext3, 32 clients", "rate"),
         ("crash states that break a rule, snapshots", "MS-07", "snapshots", "break a rule")]),
-    "chen96": (["calculator", "writes", "rules", "policies", "loss"], [
+    "chen96": (["calculator", "writes", "rules", "policies", "delays", "loss"], [
         ("Andrew, zero delay, s", "CH-11", "zero delay", "elapsed"),
         ("120 MB read while 120 MB are written, zero delay, MB/s", "CH-12", "zero delay",
          "read and written"),
@@ -52,6 +53,9 @@ PAPERS = {
         ("full check of an empty file system of 44 GB, s", "PK-13", "UFS, empty", "recovery"),
         ("fast fsck of an empty file system of 44 GB, s", "PK-13", "bmap + fast fsck, empty", "recovery")]),
 }
+# The prefix and the number of the claims of each paper.
+CLAIMS = {"ganger94": ("GP", 35), "rosenblum92": ("LFS", 44), "soares03": ("MS", 16),
+          "chen96": ("CH", 18), "peacock98": ("PK", 27)}
 problems = []
 
 
@@ -168,6 +172,29 @@ def check_numbers(folder, text):
     return len(lines)
 
 
+def check_claims(root):
+    """Checks that each claim has a rule or a reason (claims.csv). Returns the number of claims."""
+    path = root / "claims.csv"
+    with path.open(newline="") as file:
+        reasons = {line["claim"]: line for line in csv.DictReader(file, strict=True)}
+    known = set()
+    for paper, (prefix, count) in CLAIMS.items():
+        rows = rows_of(root / paper, PAPERS[paper][0])
+        judged = {row["claim"].split(",")[0] for row in rows if row["kind"] == "rule"}
+        for number in range(1, count + 1):
+            claim = f"{prefix}-{number:02}"
+            known.add(claim)
+            state = reasons.get(claim, {}).get("state")
+            if claim in judged and state not in (None, "part open"):
+                problems.append(f"{path}: {claim} has a rule in {paper}, so it is not {state}")
+            elif claim not in judged and state not in ("elsewhere", "open", "cannot"):
+                problems.append(f"{path}: {claim} has no rule in {paper}, and no reason here")
+    for claim, line in reasons.items():
+        if claim not in known or not line["why"]:
+            problems.append(f"{path}: {claim}: no such claim, or no reason")
+    return len(known)
+
+
 def main():
     write = "--write" in sys.argv
     root = pathlib.Path([each for each in sys.argv[1:] if each != "--write"][0])
@@ -192,10 +219,12 @@ def main():
             problems.append(f"{readme}: the block differs from the stored results; run "
                             "scripts/tests/reference_readmes.py --write results/reference")
         numbers += check_numbers(folder, text)
+    claims = check_claims(root)
     for each in problems:
         print(each, file=sys.stderr)
     if not problems:
-        print(f"reference_readmes: {len(PAPERS)} blocks and {numbers} numbers are the stored ones"
+        print(f"reference_readmes: {len(PAPERS)} blocks and {numbers} numbers are the stored ones, "
+              f"{claims} claims have a rule or a reason"
               + (f"; stored without classes: {', '.join(old)}" if old else ""))
     return 1 if problems else 0
 

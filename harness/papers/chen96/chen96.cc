@@ -39,6 +39,13 @@ Paper paper() {
             policies,
             {},
             kSeeds},
+           {"delays",
+            "The shortest delay that is as fast as an infinite one, on the machine (CH-03, CH-04, "
+            "CH-07, CH-10)",
+            1,
+            delays,
+            {},
+            0},
            {"loss", "Age of data lost in a power cut, by policy and file system, and the cost", 1,
             loss}},
           "A delay equal to the cache size divided by the disk's rate (1 to 10 s in 1996) is as "

@@ -14,6 +14,7 @@ std::vector<ClaimAnswer> calculator(Context& context);
 std::vector<ClaimAnswer> writes_by_size(Context& context);  // CH-08, CH-14, CH-15
 std::vector<ClaimAnswer> rules(Context& context);           // CH-11 to CH-13
 std::vector<ClaimAnswer> policies(Context& context);        // CH-17, CH-18
+std::vector<ClaimAnswer> delays(Context& context);          // delays.cc: CH-03, 04, 07, 10
 // loss.cc: for each policy and file system, the losses after a power cut on the modelled machine.
 // The paper makes no claims about these losses.
 std::vector<ClaimAnswer> loss(Context& context);

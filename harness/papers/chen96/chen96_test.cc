@@ -6,6 +6,7 @@
 
 #include "harness/papers/chen96/axp3000_600.h"
 #include "harness/papers/chen96/delay_model.h"
+#include "harness/papers/chen96/overwrite.h"
 #include "harness/papers/experiment.h"
 #include "harness/papers/loss_run.h"
 
@@ -82,7 +83,8 @@ TEST(Calculator, RejectsInvalidParameters) {
 /// Runs a scaled-down version of each part. All cells must succeed, and rules that are independent
 /// of the scale must hold.
 TEST(Measurements, RunToTheEnd) {
-  for (const char* part : {"chen96/writes", "chen96/rules", "chen96/policies", "chen96/loss"}) {
+  for (const char* part :
+       {"chen96/writes", "chen96/rules", "chen96/policies", "chen96/delays", "chen96/loss"}) {
     const auto outcome = run_experiment({.name = part, .scaled = true});
     ASSERT_TRUE(outcome) << outcome.error().message();
     for (const ClaimAnswer& answer : outcome->answers) {
@@ -114,6 +116,31 @@ TEST(Measurements, DependOnTheDelay) {
   ASSERT_TRUE(policies);
   EXPECT_NEAR(*number_of(*policies, "interval periodic update, 5 s", "mean age").ours, 5.5, 1);
   EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
+}
+
+/// A drive with a queue loses no revolution between two requests, and a writer waits for blocks in
+/// flight. Reads that bypass writes hardly depend on them.
+TEST(Measurements, DependOnTheReading) {
+  const auto writes = run_experiment({.name = "chen96/writes", .scaled = true});
+  ASSERT_TRUE(writes);
+  std::vector<double> best;
+  for (const ClaimAnswer& answer : writes->answers)
+    for (const ClaimNumber& number : answer.numbers)
+      if (number.cell == "the best") best.push_back(*number.ours);
+  ASSERT_EQ(best.size(), 2U);
+  EXPECT_GT(best[1], 1.3 * best[0]);
+  const auto with_delay = [](Reading reading) {
+    return *overwrite(axp3000_600(4 * model::kSecondNs, reading), {}).written;
+  };
+  EXPECT_GT(with_delay(Reading::one_command), 9);
+  EXPECT_LT(with_delay(Reading::queue), 5);
+  const auto policies = run_experiment({.name = "chen96/policies", .scaled = true});
+  ASSERT_TRUE(policies);
+  const char* const mean = "mean response of a read";
+  EXPECT_LT(*number_of(*policies, "periodic update, 30 s, reads bypass writes", mean).ours,
+            (*number_of(*policies, "periodic update, 30 s", mean).ours +
+             *number_of(*policies, "no writes", mean).ours) /
+                2);
 }
 
 /// The loss that the medium shows must equal the loss after a power cut at the same instant, except

@@ -1,9 +1,8 @@
 // CH-11 to CH-13: the three rules of write cancellation (section 6, figure 3).
-#include <algorithm>
 #include <cmath>
 
-#include "harness/papers/chen96/axp3000_600.h"
 #include "harness/papers/chen96/chen96.h"
+#include "harness/papers/chen96/overwrite.h"
 
 namespace headcrash::experiment::chen96 {
 namespace {
@@ -12,20 +11,23 @@ using model::kNever;
 using os::TimeNs;
 
 constexpr std::uint64_t kLargeBytes = 120 * kMb;
+constexpr double kTargetMbPerS = OverwriteLoad{}.target_mb_s;
 
 /// Read and write rates while one 120 MB file is read and another is written (rule 2).
 struct Together {
   Figure mb_per_s, mb_per_busy_s;
   std::string error;
 };
-Together read_and_write(Cells& cells, TimeNs delay_ns,
+Together read_and_write(Cells& cells, TimeNs delay_ns, Reading reading,
                         std::uint32_t request_bytes = kRequestBytes) {
-  const auto machine = axp3000_600(delay_ns, request_bytes);
+  auto machine = axp3000_600(delay_ns, reading);
   if (!machine) return {{}, {}, machine.error().message()};
-  const Cell& cell = cells.get({.name = fmt::format("delay {:g} s, requests of {} KiB",
-                                                    seconds_of(delay_ns), request_bytes >> 10),
-                                .machine = *machine},
-                               "chen-r2");
+  machine->concatenated_sectors = request_bytes / model::kSectorBytes;
+  const Cell& cell =
+      cells.get({.name = fmt::format("delay {:g} s, requests of {} KiB{}", seconds_of(delay_ns),
+                                     request_bytes >> 10, in_title(reading)),
+                 .machine = *machine},
+                "chen-r2");
   const auto rate = [&](double PhaseOutcome::* until) {
     return cell.of("read-and-write", [until](const PhaseOutcome& phase) {
       return megabytes(phase.bytes_read + phase.bytes_written) / phase.*until;
@@ -34,80 +36,26 @@ Together read_and_write(Cells& cells, TimeNs delay_ns,
   return {rate(&PhaseOutcome::longest_s), rate(&PhaseOutcome::disk_busy_s), cell.remark};
 }
 
-/// Read and write rates for rule 3. A reader runs at full speed, and a writer overwrites a file of
-/// 60 MB at 10 MB/s. The timed workload chen-r3 ends when its reader has finished. It cannot be
-/// used here, because the reader does not finish if the delay is short.
-struct Lifetime {
-  Figure read_mb_s, write_mb_s, disk_write_mb_s;
-  std::string error;
-};
-constexpr std::uint64_t kRewrittenBytes = 60 * kMb;
-constexpr double kTargetMbPerS = 10;
-
-Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uint64_t scale) {
-  const std::uint64_t large = kLargeBytes / scale, rewritten = kRewrittenBytes / scale;
-  auto options = axp3000_600(delay_ns);
+/// Returns the rates of rule 3, with a reader at full speed.
+OverwriteRates overwritten(TimeNs delay_ns, Reading reading, const Context& context) {
+  const std::uint64_t scale = context.scaled ? 20 : 1;
+  auto options = axp3000_600(delay_ns, reading);
   if (options) options->cache_bytes /= scale;
-  LoadedMachine machine(options);
-  if (machine.good()) machine.make_cold_file("read", large);
-  // Creates the file that the writer overwrites. The file's data remains in the cache, as if
-  // earlier rounds had overwritten it.
-  machine.run({[&] {
-    const auto file = machine.vfs().open("written", {.create = true});
-    if (machine.ok(file) && machine.write(*file, 0, rewritten)) machine.ok(machine.vfs().syncfs());
-  }});
-  if (!machine.good()) return {{}, {}, {}, machine.error()};
-  const TimeNs begin = machine.now() + warm_ns, end = begin + measured_ns;
-  std::uint64_t read = 0, written = 0, disk_before = 0, disk_after = 0;
-  const auto disk_written = [&] {
-    return machine.modelled().device_counters().sectors_written * model::kSectorBytes;
-  };
-  const auto in_time = [&] { return machine.now() >= begin && machine.now() < end; };
-  machine.run({[&] {
-                 const auto file = machine.vfs().open("read", {});
-                 for (std::uint64_t at = 0; machine.ok(file) && machine.now() < end;) {
-                   const std::uint64_t unit = std::min(LoadedMachine::kUnitBytes, large - at);
-                   if (!machine.read(*file, at, unit)) return;
-                   if (in_time()) read += unit;
-                   at = at + unit == large ? 0 : at + unit;
-                 }
-               },
-               [&] {
-                 const auto file = machine.vfs().open("written", {});
-                 const auto turn_ns = static_cast<double>(LoadedMachine::kUnitBytes) /
-                                      (kTargetMbPerS / static_cast<double>(scale)) /
-                                      static_cast<double>(kMb) *
-                                      static_cast<double>(model::kSecondNs);
-                 auto due = static_cast<double>(machine.now());
-                 for (std::uint64_t at = 0; machine.ok(file) && machine.now() < end;) {
-                   const std::uint64_t unit = std::min(LoadedMachine::kUnitBytes, rewritten - at);
-                   if (!machine.write(*file, at, unit)) return;
-                   if (in_time()) written += unit;
-                   at = at + unit == rewritten ? 0 : at + unit;
-                   due += turn_ns;  // if the writer is late, it catches up
-                   machine.sleep_until(static_cast<TimeNs>(due));
-                 }
-               },
-               [&] {
-                 machine.sleep_until(begin);
-                 disk_before = disk_written();
-                 machine.sleep_until(end);
-                 disk_after = disk_written();
-               }});
-  if (!machine.good()) return {{}, {}, {}, machine.error()};
-  const double seconds = seconds_of(measured_ns);
-  return {megabytes(read) / seconds,
-          megabytes(written) / seconds,
-          megabytes(disk_after - disk_before) / seconds,
-          {}};
+  OverwriteLoad load{.read_bytes = kLargeBytes / scale};
+  load.written_bytes /= scale;
+  load.target_mb_s /= static_cast<double>(scale);
+  if (context.scaled) load.measured_ns = 10 * model::kSecondNs;
+  return overwrite(options, load);
 }
 
-ClaimAnswer rule_1(Context& context) {
+ClaimAnswer rule_1(Context& context, Reading reading) {
   // Calibrated so that 26 compilations take 16.3 s in total with an infinite delay.
   constexpr std::uint64_t kCompileMs = 460;
-  ClaimAnswer answer{.id = "CH-11",
-                     .part = "rules",
-                     .title = "Rule 1: the disk keeps up, and no delay helps (Andrew)"};
+  ClaimAnswer answer{
+      .id = id_of("CH-11", reading),
+      .part = "rules",
+      .title = std::string("Rule 1: the disk keeps up, and no delay helps (Andrew)") +
+               in_title(reading)};
   struct Andrew {
     const char* name;
     os::SyncerOptions::Policy policy;
@@ -123,15 +71,17 @@ ClaimAnswer rule_1(Context& context) {
         {"write-through", write_through, 0, 300},
         {"infinite delay; eight programs per compilation", interval, kLongAfter, {}, 8},
         {"write-through; eight programs per compilation", write_through, 0, {}, 8}}) {
-    if ((context.scaled || context.rules_only) && row.passes > 1) continue;
-    auto machine = axp3000_600(row.delay_ns);
+    if ((context.scaled || context.rules_only || reading == Reading::queue) && row.passes > 1)
+      continue;
+    auto machine = axp3000_600(row.delay_ns, reading);
     if (!machine) {
       add_row(answer, row.name, "elapsed", "s", row.paper_s, {}, machine.error().message());
       continue;
     }
     machine->syncer.policy = row.policy;
-    const Cell& cell = context.cells.get({.name = row.name, .machine = *machine}, "andrew",
-                                         {{"compile-cpu-ms", kCompileMs}, {"passes", row.passes}});
+    const Cell& cell =
+        context.cells.get({.name = std::string(row.name) + in_title(reading), .machine = *machine},
+                          "andrew", {{"compile-cpu-ms", kCompileMs}, {"passes", row.passes}});
     Figure all = cell.outcome ? Figure(0.0) : std::nullopt;
     if (cell.outcome)
       for (const PhaseOutcome& phase : cell.outcome->phases)
@@ -153,11 +103,13 @@ ClaimAnswer rule_1(Context& context) {
   return answer;
 }
 
-ClaimAnswer rule_2(Context& context) {
+ClaimAnswer rule_2(Context& context, Reading reading) {
   ClaimAnswer answer{
-      .id = "CH-12", .part = "rules", .title = "Rule 2: 120 MB are read while 120 MB are written"};
-  const Together never = read_and_write(context.cells, kLongAfter),
-                 at_once = read_and_write(context.cells, 0);
+      .id = id_of("CH-12", reading),
+      .part = "rules",
+      .title = std::string("Rule 2: 120 MB are read while 120 MB are written") + in_title(reading)};
+  const Together never = read_and_write(context.cells, kLongAfter, reading),
+                 at_once = read_and_write(context.cells, 0, reading);
   add_row(answer, "infinite delay", "read and written", "MB/s", 3.1, never.mb_per_s, never.error);
   add_row(answer, "zero delay", "read and written", "MB/s", 3.0, at_once.mb_per_s, at_once.error);
   add_row(answer, "infinite delay, relative to the disk's busy time until all data is on the disk",
@@ -178,10 +130,10 @@ ClaimAnswer rule_2(Context& context) {
       {{"infinite", never.mb_per_busy_s}, {"zero", at_once.mb_per_busy_s}},
       [&] { return std::abs(*at_once.mb_per_busy_s / *never.mb_per_busy_s - 1) <= .05; });
   mark(answer, RuleClass::ours);
-  if (context.rules_only) return answer;
+  if (context.rules_only || reading == Reading::queue) return answer;
   constexpr std::uint32_t kLongRequests = 1 << 20;
-  const Together longer_never = read_and_write(context.cells, kLongAfter, kLongRequests);
-  const Together longer = read_and_write(context.cells, 0, kLongRequests);
+  const Together longer_never = read_and_write(context.cells, kLongAfter, reading, kLongRequests);
+  const Together longer = read_and_write(context.cells, 0, reading, kLongRequests);
   add_row(answer, "infinite delay; requests of up to 1 MB", "read and written", "MB/s", {},
           longer_never.mb_per_s, longer_never.error);
   add_row(answer, "zero delay; requests of up to 1 MB", "read and written", "MB/s", {},
@@ -189,18 +141,17 @@ ClaimAnswer rule_2(Context& context) {
   answer.remarks.push_back(
       "At the end, infinite delay leaves a cache full of unwritten data. By the disk's busy time "
       "until all data is on the disk, both do the same work. Counterfactual: longer requests. "
-      "Without a write cache, a write misses a revolution between two requests, which the queue "
-      "of the paper's drive may have hidden.");
+      "Without a write cache and without a queue, a write loses a revolution between two "
+      "requests.");
   return answer;
 }
 
-ClaimAnswer rule_3(Context& context) {
-  ClaimAnswer answer = {.id = "CH-13",
-                        .part = "rules",
-                        .title = "Rule 3: data overwritten after 6 s is never written (figure 3)"};
-  const std::uint64_t scale = context.scaled ? 20 : 1;
-  const TimeNs warm = 20 * model::kSecondNs,
-               measured = context.scaled ? 10 * model::kSecondNs : 60 * model::kSecondNs;
+ClaimAnswer rule_3(Context& context, Reading reading) {
+  ClaimAnswer answer = {
+      .id = id_of("CH-13", reading),
+      .part = "rules",
+      .title = std::string("Rule 3: data overwritten after 6 s is never written (figure 3)") +
+               in_title(reading)};
   Plot plot{
       .name = "figure3",
       .title = "Data read and written, by delay (figure 3)",
@@ -213,22 +164,22 @@ ClaimAnswer rule_3(Context& context) {
     if (context.interrupted()) break;
     const bool never = delay > 1e6;
     if (context.rules_only && delay != 5 && delay != 7 && !never) continue;
-    const Lifetime seen = overwrite(never ? kNever : static_cast<TimeNs>(delay) * model::kSecondNs,
-                                    warm, measured, scale);
+    const OverwriteRates seen = overwritten(
+        never ? kNever : static_cast<TimeNs>(delay) * model::kSecondNs, reading, context);
     const std::string cell = never ? "infinite delay" : fmt::format("delay {:g} s", delay);
-    add_row(answer, cell, "read", "MB/s", {}, seen.read_mb_s, seen.error);
+    add_row(answer, cell, "read", "MB/s", {}, seen.read, seen.error);
     add_row(answer, cell, "written into the cache", "MB/s", never ? Figure(10) : std::nullopt,
-            seen.write_mb_s, seen.error);
-    add_row(answer, cell, "written to the disk", "MB/s", {}, seen.disk_write_mb_s, seen.error);
+            seen.written, seen.error);
+    add_row(answer, cell, "written to the disk", "MB/s", {}, seen.written_to_disk, seen.error);
     if (!seen.error.empty()) continue;
     if (!never) {
-      plot.series[0].points.emplace_back(delay, *seen.read_mb_s);
-      plot.series[1].points.emplace_back(delay, *seen.write_mb_s);
-      plot.series[2].points.emplace_back(delay, *seen.disk_write_mb_s);
+      plot.series[0].points.emplace_back(delay, *seen.read);
+      plot.series[1].points.emplace_back(delay, *seen.written);
+      plot.series[2].points.emplace_back(delay, *seen.written_to_disk);
     }
-    if (delay == 5) before = seen.read_mb_s, write_before = seen.write_mb_s;
-    if (delay == 7) after = seen.read_mb_s, disk_after = seen.disk_write_mb_s;
-    if (never) never_read = seen.read_mb_s, never_disk = seen.disk_write_mb_s;
+    if (delay == 5) before = seen.read, write_before = seen.written;
+    if (delay == 7) after = seen.read, disk_after = seen.written_to_disk;
+    if (never) never_read = seen.read, never_disk = seen.written_to_disk;
   }
   add_rule(answer, "writes slow down reads: reads are slower with a delay of 5 s than with 7 s",
            {{"5 s", before}, {"7 s", after}}, [&] { return *before < *after; });
@@ -256,7 +207,10 @@ ClaimAnswer rule_3(Context& context) {
 }  // namespace
 
 std::vector<ClaimAnswer> rules(Context& context) {
-  return {rule_1(context), rule_2(context), rule_3(context)};
+  std::vector<ClaimAnswer> answers;
+  for (const Reading reading : {Reading::one_command, Reading::queue})
+    for (const auto& rule : {rule_1, rule_2, rule_3}) answers.push_back(rule(context, reading));
+  return answers;
 }
 
 }  // namespace headcrash::experiment::chen96

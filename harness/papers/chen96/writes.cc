@@ -2,6 +2,8 @@
 // and 5).
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <tuple>
 
 #include "harness/papers/chen96/axp3000_600.h"
@@ -15,33 +17,59 @@ struct Drain {
   std::string error;
 };
 
+using Change = std::function<void(ModelledMachineOptions&)>;
+
 /// Returns the duration of fsync after `megabytes` have been written to a new file. No other sync
-/// takes place.
-Drain drain(Cells& cells, double megabytes, std::uint32_t request_bytes = kRequestBytes) {
-  auto machine = axp3000_600(0, request_bytes);
+/// takes place. `name` names the machine after the change.
+Drain drain(Cells& cells, double megabytes, Reading reading, const std::string& name = "",
+            const Change& change = {}) {
+  auto machine = axp3000_600(0, reading);
   if (!machine) return {{}, machine.error().message()};
+  if (change) change(*machine);
   machine->syncer = {.policy = os::SyncerOptions::Policy::periodic, .interval_ns = kLongAfter};
   const auto kib =
       static_cast<std::uint64_t>(std::llround(megabytes * static_cast<double>(kMb) / 1024));
   const Cell& cell = cells.get(
-      {.name = fmt::format("requests of {} KiB", request_bytes >> 10), .machine = *machine},
+      {.name = name + (reading == Reading::queue ? "queue" : "one command"), .machine = *machine},
       "chen-fsync", {{"burst-kib", kib}});
   return {cell.of("fsync", [](const PhaseOutcome& phase) { return phase.longest_s; }), cell.remark};
 }
 
-}  // namespace
+/// Adds rows with other machines: longer requests, and queues of other lengths.
+void add_counterfactuals(Cells& cells, Reading reading, ClaimAnswer& efficient,
+                         ClaimAnswer& bursts) {
+  const auto add = [&](const std::string& name, const Change& change) {
+    const Drain ten = drain(cells, 10, reading, name + ", ", change),
+                all = drain(cells, 90, reading, name + ", ", change);
+    add_row(efficient, "10 MB; " + name, "throughput", "MB/s", {},
+            ten.seconds ? Figure(10 / *ten.seconds) : std::nullopt, ten.error);
+    add_row(bursts, "90 MB; " + name, "drained in", "s", {}, all.seconds, all.error);
+  };
+  if (reading == Reading::queue) {
+    for (const std::uint32_t commands : {2, 32})
+      add(fmt::format("a queue of {} commands", commands),
+          [&](ModelledMachineOptions& machine) { queue_commands(machine, commands); });
+    add("one segment for written data",
+        [](ModelledMachineOptions& machine) { machine.write_segments = 1; });
+    return;
+  }
+  constexpr std::uint32_t kLongRequests = 1 << 20;
+  add("requests of up to 1 MB", [](ModelledMachineOptions& machine) {
+    machine.concatenated_sectors = kLongRequests / model::kSectorBytes;
+  });
+}
 
-std::vector<ClaimAnswer> writes_by_size(Context& context) {
-  ClaimAnswer efficient{
-      .id = "CH-14", .part = "writes", .title = "fsync of written data, by size (figure 4)"};
-  ClaimAnswer bursts{.id = "CH-15",
+std::vector<ClaimAnswer> writes_in(Context& context, Reading reading) {
+  const std::string end = in_title(reading);
+  ClaimAnswer efficient{.id = id_of("CH-14", reading),
+                        .part = "writes",
+                        .title = "fsync of written data, by size (figure 4)" + end};
+  ClaimAnswer bursts{.id = id_of("CH-15", reading),
                      .part = "writes",
-                     .title = "fsync of bursts, the largest beyond the cache (figure 5)"};
-  ClaimAnswer equation{.id = "CH-08",
+                     .title = "fsync of bursts, the largest beyond the cache (figure 5)" + end};
+  ClaimAnswer equation{.id = id_of("CH-08", reading),
                        .part = "writes",
-                       .title =
-                           "Equation 6 compared with the drive: fsync by "
-                           "size"};
+                       .title = "Equation 6 compared with the drive: fsync by size" + end};
   Plot figure_4{.name = "figure4",
                 .title = "Throughput of fsync by size (figure 4)",
                 .x = "size (MB)",
@@ -58,7 +86,7 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
   if (context.scaled) sizes = {.06, .54, 5, 6};
   for (const double size : sizes) {
     if (context.interrupted()) break;
-    const Drain seen = drain(context.cells, size);
+    const Drain seen = drain(context.cells, size, reading);
     const std::string cell = fmt::format("{:g} MB", size);
     const Figure rate = seen.seconds ? Figure(size / *seen.seconds) : std::nullopt;
     if (size <= 10) add_row(efficient, cell, "throughput", "MB/s", {}, rate, seen.error);
@@ -90,24 +118,29 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
              fmt::format("{:g} MB: efficiency is {:g} % within {:g} points", size, paper, kPoints),
              {{"ours", ours}}, [&, its = paper] { return std::abs(*ours - its) <= kPoints; });
   }
-  if (!context.scaled && !context.rules_only) {
-    constexpr std::uint32_t kLongRequests = 1 << 20;
-    const Drain ten = drain(context.cells, 10, kLongRequests),
-                all = drain(context.cells, 90, kLongRequests);
-    add_row(efficient, "burst of 10 MB; requests of up to 1 MB", "throughput", "MB/s", {},
-            ten.seconds ? Figure(10 / *ten.seconds) : std::nullopt, ten.error);
-    add_row(bursts, "burst of 90 MB; requests of up to 1 MB", "drained in", "s", {}, all.seconds,
-            all.error);
-  }
+  if (!context.scaled && !context.rules_only)
+    add_counterfactuals(context.cells, reading, efficient, bursts);
   bursts.remarks.push_back(
-      "Counterfactual: longer requests. Between two requests of 64 KiB, a drive without a write "
-      "cache misses a revolution, which the queue of the paper's drive may have hidden.");
+      reading == Reading::queue
+          ? "Counterfactuals: queues of other lengths, and a drive that cannot receive the data of "
+            "a queued write in advance and therefore loses a revolution between two requests."
+          : "Counterfactual: longer requests. Between two requests of 64 KiB, a drive without a "
+            "write cache and without a queue loses a revolution.");
   equation.remarks.push_back(
       "The equation has one positioning per write. Our fsync also writes the inode, and the "
       "drive has an overhead for each request of 64 KiB.");
   efficient.plots.push_back(std::move(figure_4));
   bursts.plots.push_back(std::move(figure_5));
   return {efficient, bursts, equation};
+}
+
+}  // namespace
+
+std::vector<ClaimAnswer> writes_by_size(Context& context) {
+  std::vector<ClaimAnswer> answers;
+  for (const Reading reading : {Reading::one_command, Reading::queue})
+    std::ranges::move(writes_in(context, reading), std::back_inserter(answers));
+  return answers;
 }
 
 }  // namespace headcrash::experiment::chen96

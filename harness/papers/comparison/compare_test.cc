@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "fs-adapters/ufs/schemes/scheme_variants.h"
+#include "fs-adapters/ufs/under_test.h"
 #include "harness/papers/comparison/ageing.h"
+#include "harness/papers/comparison/fairness.h"
 #include "harness/papers/comparison/rows.h"
 #include "harness/papers/comparison/summary.h"
 #include "harness/papers/comparison/synchronous_vfs.h"
@@ -66,6 +69,55 @@ TEST(Summary, CountsDifferencesThatHoldOverTheSeeds) {
                 .rows,
             (std::vector<std::vector<std::string>>{{"m", "clear", "2.00", "1.00*", "-"},
                                                    {"m", "open", "1.00*", "1.34*", "1.34*"}}));
+}
+
+Condition condition(std::size_t number, const std::vector<Row>& of = rows(),
+                    const MachineOf& machine = machine_of) {
+  return conditions(of, machine).at(number - 1);
+}
+
+TEST(Fairness, IsComputedFromTheSystems) {
+  for (const std::size_t number : {1, 2, 3, 4, 7, 10})
+    EXPECT_EQ(condition(number).met, Met::yes) << condition(number).text << condition(number).how;
+  // 44 GB with 250 MB of files is not 25 % full, and two systems differ from those of their lab.
+  EXPECT_EQ(condition(8).met, Met::no) << condition(8).how;
+  EXPECT_EQ(condition(11).met, Met::no);
+  EXPECT_NE(condition(11).how.find("Netra UFS"), std::string::npos) << condition(11).how;
+}
+
+TEST(Fairness, FindsASystemWithoutInitialisation) {
+  std::vector<Row> changed = rows();
+  changed.back().system = ufs::system_of(*ufs::find_scheme_variant("netra"));
+  EXPECT_EQ(condition(2, changed).met, Met::no);
+  EXPECT_NE(condition(2, changed).how.find("Netra UFS"), std::string::npos);
+}
+
+TEST(Fairness, FindsASystemWithOtherTimesOrBlocks) {
+  std::vector<Row> changed = rows();
+  changed[1].system = ufs::system_of(*ufs::find_scheme_variant("conventional-5s"));
+  changed[2].mkfs["block-size"] = "4096";
+  EXPECT_EQ(condition(1, changed).how, "not met by: Conventional");
+  EXPECT_EQ(condition(4, changed).how, "not met by: Flag");
+}
+
+TEST(Fairness, FindsAnotherMachine) {
+  const auto with = [](const std::function<void(ModelledMachineOptions&)>& change) {
+    return [change](const Row& row, const MachineChoice& choice) {
+      ModelledMachineOptions machine = machine_of(row, choice);
+      if (row.name == "Flag") change(machine);
+      return machine;
+    };
+  };
+  using Options = ModelledMachineOptions;
+  const std::pair<std::size_t, std::function<void(Options&)>> changes[] = {
+      {1, [](Options& o) { o.syncer.own_times = true; }},
+      {3, [](Options& o) { o.cache_bytes *= 2; }},
+      {3, [](Options& o) { o.structures_count = false; }},
+      {4, [](Options& o) { o.concatenated_sectors = 8; }},
+      {7, [](Options& o) { o.costs.allocation = 1; }},
+      {10, [](Options& o) { o.write_cache = true; }}};
+  for (const auto& [number, change] : changes)
+    EXPECT_EQ(condition(number, rows(), with(change)).how, "not met by: Flag") << number;
 }
 
 TEST(Rows, HaveUniqueNamesAndACampaign) {

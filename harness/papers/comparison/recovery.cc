@@ -22,10 +22,9 @@
 #include "harness/papers/probe_files.h"
 
 namespace headcrash::experiment::compare {
-namespace {
 
-std::vector<RecoveryCase> recovery_cases(const Context& context) {
-  if (context.scaled) return {{"1 GB, 1 s of work", 1, 10, 1}};
+std::vector<RecoveryCase> recovery_cases(bool scaled) {
+  if (scaled) return {{"1 GB, 1 s of work", 1, 10, 1}};
   return {{"1 GB, 10 s of work", 1, 250, 10},
           {"10 GB, 10 s of work", 10, 250, 10},
           {"44 GB, 10 s of work", 44, 250, 10},
@@ -33,6 +32,8 @@ std::vector<RecoveryCase> recovery_cases(const Context& context) {
           {"1 GB, 60 s of work", 1, 250, 60},
           {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
+
+namespace {
 
 /// Returns all rows except those in the group `each call` that have no fast check. The system of an
 /// omitted row also has a row in another group, where it recovers in the same way.
@@ -140,7 +141,7 @@ const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
   if (recoveries_) return &*recoveries_;
   const std::vector<std::size_t> numbers = recovering_rows(context);
   std::vector<RecoveryTable> made;
-  for (const RecoveryCase& what : recovery_cases(context)) {
+  for (const RecoveryCase& what : recovery_cases(context.scaled)) {
     made.push_back({.what = what});
     for (const std::size_t number : numbers) made.back().rows.push_back({.row = number});
   }

@@ -48,7 +48,9 @@ struct Row {
   Repair first_mount = Repair::as_needed;
   /// Campaign in results/reference that tests the system, and the name of the system in that
   /// campaign.
-  std::string lab;
+  std::string lab = {};
+  /// The difference between the row's system and the system in that campaign; may be empty.
+  std::string lab_note = {};
 
   /// Returns a key that is the same for rows with the same disk format. Such rows can use the same
   /// images.

@@ -45,7 +45,11 @@ struct RecoveryCase {
   double gb = 1;
   std::uint64_t files_mb = 250;
   int dirty_s = 10;
+
+  double share() const { return static_cast<double>(files_mb) / (gb * 1000); }  ///< in use
 };
+/// Returns the cases of part `recovery`; a single small one if `scaled` is true.
+std::vector<RecoveryCase> recovery_cases(bool scaled);
 /// The recovery times of one row. Each sample has one value per seed. `mount_s` and `mount_cpu_s`
 /// are the elapsed time and the CPU time until the mount. `consistent_s` is the elapsed time of a
 /// full check and a mount.

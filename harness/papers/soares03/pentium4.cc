@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "fs-adapters/lfs/under_test.h"
 #include "fs-adapters/snapfs/under_test.h"
 #include "fs-adapters/ufs/under_test.h"
 #include "plugin/base/invariant.h"
@@ -50,9 +51,14 @@ std::string full_name(std::string name, const MachineChoice& choice) {
   return name;
 }
 
+const char* scheme_of(System system) {
+  if (system == System::ext3) return "journal";
+  return system == System::soft_updates ? "soft-updates" : "no-order";
+}
+
 Setup ufs_setup(System system, const MachineChoice& choice) {
   const bool journalled = system == System::ext3;
-  auto variant = ufs::find_scheme_variant(journalled ? "journal" : "no-order");
+  auto variant = ufs::find_scheme_variant(scheme_of(system));
   invariant(variant.has_value(), "the schemes of ext2 and ext3 exist in ufs");
   variant->block_copy = true;
   variant->mount.options.journal.interval_ns = interval_ns(choice, kExt3S);
@@ -65,10 +71,23 @@ Setup ufs_setup(System system, const MachineChoice& choice) {
   return made;
 }
 
+Setup lfs_setup(const MachineChoice& choice) {
+  Setup made{.name = full_name(name(System::lfs), choice), .machine = machine_of(choice)};
+  const os::TimeNs interval = interval_ns(choice, kKupdateS);
+  made.machine.system =
+      lfs::system_of(made.name, {.write_after_ns = interval, .checkpoint_interval_ns = interval});
+  // With smaller segments, there would be more segments than fit into the format's table.
+  made.machine.mkfs = {{"block-size", fmt::format("{}", kBlockBytes)},
+                       {"bytes-per-inode", "8192"},
+                       {"segment-size", "2M"}};
+  return made;
+}
+
 }  // namespace
 
 const char* name(System system) {
-  constexpr const char* kNames[] = {"ext2", "ext3", "KFS", "KFS+snap", "KFS+snap, ordered"};
+  constexpr const char* kNames[] = {"ext2",         "ext3", "KFS", "KFS+snap", "KFS+snap, ordered",
+                                    "soft updates", "LFS"};
   return kNames[static_cast<std::size_t>(system)];
 }
 
@@ -81,7 +100,9 @@ Setup snapfs_setup(std::string its_name, const snapfs::MountOptions& mount,
 }
 
 Setup setup_of(System system, const MachineChoice& choice) {
-  if (system == System::ext2 || system == System::ext3) return ufs_setup(system, choice);
+  if (system == System::ext2 || system == System::ext3 || system == System::soft_updates)
+    return ufs_setup(system, choice);
+  if (system == System::lfs) return lfs_setup(choice);
   const bool in_place = system == System::kfs;
   snapfs::MountOptions mount{.commit_interval_ns =
                                  interval_ns(choice, in_place ? kKupdateS : kSnapS)};

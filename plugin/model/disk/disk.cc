@@ -6,6 +6,8 @@
 //   write, cache off  |command|=== seek + settle ===|rotation|sector|sector|reselect|completion|
 //                          |bus bus|
 //   write, cache on   |command|bus bus bus bus|completion|        ... later: destage
+//   queued write,     |=== seek + settle ===|rotation|sector|sector|  begins where the media write
+//    cache off, received during the previous command                  of that command ended
 //
 // OverheadProfile has the time of each phase. The drive accepts as many commands as its queue depth
 // and serves them in the order that its policy determines (drive_queue.cc). The host limits the
@@ -391,6 +393,23 @@ Extent Disk::extent_of(const Request& request) const {
   return extent;
 }
 
+TimeNs Disk::bus_ns_of_write() const {
+  const OverheadProfile& o = profile_.overhead;
+  return o.write_data_start_ns + o.bus_write_sector_ns * queue_.front().request.sectors;
+}
+
+/// Returns true if the data of the current write, which is not cached, arrived while the drive
+/// executed the previous write. This requires a queue and a second buffer segment for writes.
+bool Disk::received_in_queue() const {
+  const Command& command = queue_.front();
+  const ReadBufferProfile& buffer = profile_.read_buffer;
+  if (!scheduler_.reorders() || buffer.write_segments < 2 || !command.after_write ||
+      command.request.sectors > buffer.segment_sectors)
+    return false;
+  const TimeNs from = std::max(command.accepted_at, bus_free_at_);
+  return write_command_ns() == 0 && from + bus_ns_of_write() <= command.begun_at;
+}
+
 void Disk::start_media_write() {
   Command& command = queue_.front();
   const OverheadProfile& o = profile_.overhead;
@@ -404,16 +423,26 @@ void Disk::start_media_write() {
   transfer.base = command.begun_at;
   transfer.ready_ps = arm_ready_ps(command_ns);
   transfer.positioning_min_ps = to_ps(o.write_positioning_min_ns);
-  if (!through_.zeroes) {
+  const bool received = received_in_queue();
+  if (received && media_write_ended_at_ != kNever &&
+      command.begun_at - media_write_ended_at_ <= o.write_reselect_ns + o.write_completion_ns) {
+    // The completion of the previous write uses only the bus, so the arm is already free. Keeps the
+    // previous base, so that no time is rounded to nanoseconds.
+    transfer.base = planned_.base;
+    transfer.ready_ps = planned_.end_ps;
+  }
+  if (!received && !through_.zeroes) {
     transfer.buffered_data = {to_ps(o.write_data_start_ns + o.bus_write_sector_ns),
                               to_ps(o.bus_write_sector_ns)};
   }
+  bus_free_at_ = command.begun_at + (received ? 0 : bus_ns_of_write());
   plan_access(transfer);
   media_user_ = MediaUser::host_write;
   if (watch_) schedule_watch();
-  const TimeNs media_end = command.begun_at + to_ns_up(planned_.end_ps);
+  // A short write that began during the completion of the previous one may have ended already.
+  const TimeNs media_end = std::max(command.begun_at, transfer.base + to_ns_up(planned_.end_ps));
   const TimeNs done = media_end + o.write_reselect_ns + o.write_completion_ns;
-  account(command, done, transfer.ready_ps, command_ns);
+  account(command, done, received ? 0 : transfer.ready_ps, command_ns);
   schedule(media_end, Tag::media_done);
   schedule(done, Tag::done);
 }

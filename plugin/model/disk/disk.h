@@ -89,6 +89,8 @@ class Disk final : public Device, private EventTarget {
   void finish_at(TimeNs at);
   TimeNs cost_of(const ByPrevious& cost) const;
   TimeNs write_command_ns() const;
+  TimeNs bus_ns_of_write() const;
+  bool received_in_queue() const;
   void finish();
 
   void use_mechanism();  ///< starts the host command's access; waits if a destage is in flight
@@ -138,6 +140,8 @@ class Disk final : public Device, private EventTarget {
   MediaAccess planned_;  ///< the media operation in flight
   Extent through_;       ///< extent of a write in flight that bypasses the cache
   TimeNs arm_free_at_ = 0;
+  /// Time from which the bus and a buffer segment are free for the data of a write in the queue.
+  TimeNs bus_free_at_ = 0;
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from this LBN
   bool last_was_write_ = false;
 

@@ -91,7 +91,7 @@ void Disk::schedule_watch() {
     const OffsetPs middle_ps =
         (pass.after_ps(index, revolution_ps) + pass.after_ps(index + 1, revolution_ps)) / 2;
     const TimeNs at = planned_.base + middle_ps / kPicosecondsPerNs;
-    if (at >= simulation_.now()) simulation_.schedule(at, *watch_->target, watch_->tag);
+    simulation_.schedule(std::max(at, simulation_.now()), *watch_->target, watch_->tag);
     return;
   }
 }

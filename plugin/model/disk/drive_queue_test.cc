@@ -80,6 +80,53 @@ TEST(DriveQueue, SptfHasTheShortestTotalTime) {
   EXPECT_LT(sptf, c_look);
 }
 
+/// Returns the time of 32 queued writes of adjacent sectors, and checks the medium.
+TimeNs time_of_adjacent_writes(std::uint32_t depth, std::uint32_t write_segments,
+                               std::uint32_t segment_sectors = 32) {
+  constexpr std::uint32_t kSectors = 4, kWrites = 32;
+  DiskProfile profile = queued_profile(QueuePolicy::c_look, depth);
+  profile.read_buffer.write_segments = write_segments;
+  profile.read_buffer.segment_sectors = segment_sectors;
+  DiskFixture b(kCacheOff, 1, profile);
+  std::vector<std::vector<std::byte>> written;
+  std::vector<RequestId> ids;
+  for (std::uint32_t i = 0; i < kWrites; ++i) {
+    written.push_back(DiskFixture::pattern(kSectors, static_cast<int>(i + 1)));
+    ids.push_back(b.submit_write(100 + i * kSectors, written.back()));
+  }
+  b.finish(ids[kWrites / 2]);
+  b.machine.power_cut();
+  for (std::uint32_t i = 0; i < kWrites; ++i) {
+    const bool completed = i <= kWrites / 2;
+    EXPECT_EQ(b.on_medium(100 + i * kSectors, kSectors) == written[i], completed) << i;
+  }
+  return b.host.done[ids[kWrites / 2]].completed_at;
+}
+
+TEST(DriveQueue, ReceivesAQueuedWriteDuringThePreviousOne) {
+  const TimeNs queued = time_of_adjacent_writes(8, 2), alone = time_of_adjacent_writes(1, 2);
+  // 17 writes of 2.5 ms and the switches between 5 tracks, without a lost revolution.
+  EXPECT_LT(queued, 80 * kMillisecondNs);
+  EXPECT_GT(alone, 17 * 10 * kMillisecondNs) << "a revolution per write";
+  EXPECT_GT(time_of_adjacent_writes(8, 1), 17 * 10 * kMillisecondNs) << "no second segment";
+  EXPECT_GT(time_of_adjacent_writes(8, 2, 3), 17 * 10 * kMillisecondNs) << "a segment too small";
+}
+
+TEST(DriveQueue, AQueuedWriteMayEndBeforeThePreviousCompletion) {
+  DiskProfile profile = queued_profile(QueuePolicy::c_look, 8);
+  profile.read_buffer.write_segments = 2;
+  profile.overhead.write_completion_ns = 2 * kMillisecondNs;  // longer than three sectors
+  DiskFixture b(kCacheOff, 1, profile);
+  const auto data = DiskFixture::pattern(1, 7);
+  std::vector<RequestId> ids;
+  for (std::uint64_t i = 0; i < 8; ++i) ids.push_back(b.submit_write(100 + i, data));
+  b.drain();
+  for (std::size_t i = 1; i < ids.size(); ++i)
+    EXPECT_GE(b.host.done[ids[i]].completed_at,
+              b.host.done[ids[i - 1]].completed_at + 2 * kMillisecondNs);
+  EXPECT_EQ(b.on_medium(100, 8), DiskFixture::pattern(8, 7));
+}
+
 TEST(DriveQueue, AFlushKeepsItsPlaceInTheOrder) {
   for (const bool cache : {false, true}) {
     for (const QueuePolicy policy :
