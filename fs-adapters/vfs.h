@@ -69,7 +69,7 @@ struct FileStatus {
   std::uint64_t size_bytes = 0;
   std::uint64_t allocated_bytes = 0;
   std::int64_t modified_ns = 0;  ///< modification time, since the epoch
-  // Set only by some file systems; not used by workloads.
+  // Only some file systems set the following members. Workloads do not use them.
   std::int64_t accessed_ns = 0, changed_ns = 0;
   std::optional<std::int64_t> born_ns = {};  ///< creation time
   std::uint32_t user = 0, group = 0;

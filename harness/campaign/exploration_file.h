@@ -83,10 +83,9 @@ struct ExploredCell {
   bool own_strategies = false;  ///< `strategies` differ from those of the campaign
 };
 
-/// Returns a text for each setting in which the cell differs from its adapter's defaults, for
-/// example "write-through", "new-disk", "netra-raid5", "dead:hd0.3", "after-cut:dead:hd0.3" or
-/// "lose-all". Several texts are joined by '+'. Returns an empty string if the cell does not
-/// differ.
+/// Returns the settings in which the cell differs from its adapter's defaults, joined by '+'.
+/// Examples of settings are "write-through", "new-disk", "netra-raid5", "dead:hd0.3",
+/// "after-cut:dead:hd0.3" and "lose-all". Returns an empty string if the cell does not differ.
 std::string variant(const ExploredCell& cell);
 /// Returns the cell's name, which consists of the adapter's name and the variant, for example
 /// "xfs+write-through".

@@ -16,8 +16,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// If a row of the table `coverage` has the strategy "other recovery: NAME", returns NAME, which
-/// says what the row counts. Returns an empty string for all other rows, which count states.
+/// Returns NAME if the row's strategy is "other recovery: NAME". Such a row of `coverage` does not
+/// count states, and NAME says what it counts. Returns an empty string for all other rows.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)

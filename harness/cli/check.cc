@@ -37,7 +37,7 @@ struct Verdict {
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
   bool whole = false;  ///< true if every state that the strategies define was checked
-  /// The recording in which the control searches for a loss
+  /// Recording of the program, in which sees_a_loss() searches for a loss.
   std::string recording;
   std::string headline;            ///< printed after word(kind); empty if the verdict is `kept`
   std::vector<std::string> about;  ///< further lines about the loss

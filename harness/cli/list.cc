@@ -233,7 +233,7 @@ json timed_workloads() {
   return rows;
 }
 
-/// Formats a JSON value as a cell of the table. An object lists the origin of each number of a
+/// Formats a JSON value as a cell of the table. A JSON object gives the origin of each number in a
 /// profile. Its cell contains only the kinds of origin; --json prints the whole object.
 std::string cell(const json& value) {
   if (value.is_object()) {

@@ -168,7 +168,7 @@ int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then
   return oracle::keeps_promises(now.judgement.verdict) != arguments.find_fix ? kFine : kFound;
 }
 
-/// Reports a replay that could not be completed. Such a replay says nothing about the file system.
+/// Reports a replay that could not be completed. The exit code makes git bisect skip the commit.
 int cannot_tell(const Error& error, bool as_json) {
   report_error(error, as_json);
   return kCannotTell;

@@ -74,7 +74,7 @@ struct Row {
   std::vector<Fact> alternatives;  ///< at least one of these must hold
 };
 
-/// The range of operations to which a row can refer.
+/// Limits on the operation numbers in a row.
 struct RowLimits {
   std::size_t operations = 0;
   /// The test's last persistence point, as an operation number counted from 0.

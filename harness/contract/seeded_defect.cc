@@ -40,7 +40,7 @@ constexpr std::array<StepWord, 11> kStepWords{{{Kind::forget, "forget"},
 
 constexpr std::uint64_t kBlockBytes = 512;
 
-/// Executes an operation in memory. A rest takes no time.
+/// Executes an operation in memory. Does not wait during a `rest` operation.
 VfsResult<void> execute(const Operation& operation, MemoryFileSystem& files,
                         workload::OpenFiles& open_files) {
   if (operation.kind == Operation::Kind::rest) return {};

@@ -25,7 +25,7 @@ namespace headcrash::oracle {
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;
-    /// The candidates that give the fewest findings below this directory.
+    /// The candidates that lead to the fewest findings in the tree below this directory.
     std::vector<TokenId> fitting;
     /// Inodes of objects below this directory that also have names outside of it.
     std::set<std::uint64_t> linked;

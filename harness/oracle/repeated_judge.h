@@ -47,7 +47,8 @@ class RepeatedJudge {
   struct Point {
     Horizon horizon;
     PromisedTokens promised;
-    std::unordered_set<std::uint64_t> fine;  ///< digests of lone names that had no findings
+    /// digests of separately judged names without findings
+    std::unordered_set<std::uint64_t> fine;
     std::unordered_map<std::uint64_t, std::vector<Finding>> trees;
   };
   Point& point(std::optional<std::size_t> persisted);

@@ -70,7 +70,7 @@ inline constexpr std::uint32_t kSeeds = 5;
 /// A number shown at the beginning of a paper's results.
 struct MainFigure {
   std::string name;  ///< understandable without knowledge of the claims
-  /// Claim id, cell and quantity of the number (ClaimAnswer, ClaimNumber).
+  /// Claim id, cell and quantity, which together identify a number (ClaimAnswer, ClaimNumber).
   std::string claim, cell, quantity;
 };
 

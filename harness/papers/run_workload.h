@@ -56,7 +56,7 @@ struct PhaseOutcome {
   /// All processor time until the machine is idle, including the time of other daemons.
   double cpu_busy_s = 0;
   std::uint64_t requests = 0;                ///< counted at the disk, after concatenation
-  std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended
+  std::uint64_t requests_while_elapsed = 0;  ///< requests made before the slowest user finished
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t sectors = 0, queued_most = 0, lock_waits = 0;
   /// Mean time from issue to completion, which Ganger and Patt call "driver response".

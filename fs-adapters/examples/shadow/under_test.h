@@ -1,5 +1,5 @@
 #pragma once
-// Registers shadow in fs-adapters/registry.cc.
+// The type of the file system `shadow`, for the table in fs-adapters/registry.cc.
 
 #include "fs-adapters/system_under_test.h"
 

@@ -2,8 +2,8 @@
 // The kind of data in a write, for statistics (os::BlockRequest::kind). Structures at fixed places
 // are recognised by their addresses; those in the data area are recognised by their buffers.
 //
-// Source: Peacock, Kamaraju and Agrawal 1998, section 4, where the hit rate of a write cache
-// determines whether a log or updates in place are better.
+// Peacock, Kamaraju and Agrawal 1998, section 4, need this distinction: the hit rate of a write
+// cache determines whether a log is better than updates in place.
 
 #include <cstdint>
 #include <span>

@@ -34,7 +34,7 @@ auto of_files(const Damaging& image) {
       [&image](const PlacedName& name) { return !image.survey().inode(name.inode).is_directory(); };
 }
 
-/// Changes the entry at its current position in the chunk. The changed entry is still valid.
+/// Changes the entry in place. The entry remains valid.
 void change_entry(Damaging& image, const PlacedName& name,
                   const std::function<void(std::span<std::byte>, std::uint32_t)>& change) {
   image.change_chunk(name, [&](std::span<std::byte> chunk) {

@@ -53,7 +53,9 @@ void Fsck::State::check_journal() {
     if (auto done = remake_journal(*target, superblock); !done) failure = done.error();
     return;
   }
-  if (report.was_clean) return;  // in a replica, the flag is the one that mkfs wrote
+  /// A clean file system needs no replay. A replica of the superblock always has the clean flag,
+  /// because mkfs wrote it.
+  if (report.was_clean) return;
   report.journalled = decoded->in_use;
   if (repairing())
     replay_in_place();

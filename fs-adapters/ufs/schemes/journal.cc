@@ -16,7 +16,8 @@ namespace {
 
 // Number of blocks for the two inodes that every operation may change without reporting the change.
 constexpr std::uint32_t kBlocksOfItself = 2;
-// Maximum number of rounds in a sync. A sync need not include changes that are made while it runs.
+// Maximum number of rounds in a sync. The number can be limited because a sync need not include
+// changes that are made while it runs.
 constexpr int kCommitRoundsMax = 100;
 
 }  // namespace

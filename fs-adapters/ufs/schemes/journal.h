@@ -172,8 +172,8 @@ class Journal : public Scheme {
   bool journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const;
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
-  // Defined in journal_commit.cc. If there are no changes, a commit is written only with
-  // Without::change.
+  // The following functions are defined in journal_commit.cc. With Without::change, commit() writes
+  // a commit even if there are no changes.
   enum class Without : std::uint8_t { nothing, change };
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);

@@ -317,7 +317,7 @@ bool Journal::write(Transaction& transaction) {
   return true;
 }
 
-/// Records that the transaction is in the ring, so that its images are the newest ones.
+/// Called when the transaction is in the ring. From now on, its images are the newest ones.
 void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
   JournalTransaction& record = transaction.record;
   invariant(log_.empty() || log_.back().sequence + 1 == record.sequence,

@@ -78,8 +78,8 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
-/// Simulates a power cut in the current state. A replay must release the file without leaving a
-/// leak, whether the replay is part of a check or of a mount.
+/// Simulates a power cut in the current state. The file "gone" must be released without a leak,
+/// both when a check replays the journal and when a mount does.
 void expect_released(const Mounted& cut, const Room& before) {
   auto image = bench::copy_of(*cut.store);
   EXPECT_FALSE(bench::replayed(image).lookup("gone"));

@@ -133,7 +133,7 @@ struct BlockRemoval {
   FragmentAddress holder = 0;
 };
 
-/// (3) and (4): changes of names, as reported by the tree.
+/// Changes (3) and (4), the addition and the removal of a link, have types that the tree defines.
 using tree::DroppedLink;
 using tree::LinkAddition;
 using tree::LinkRemoval;
@@ -268,9 +268,9 @@ class Scheme : public os::WriteHooks {
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
 
-  /// Receives a new block with its initial contents, and returns the block held. The pointer to the
-  /// block is not set yet. The scheme must write the initial contents, except those of a data
-  /// block: a data block becomes dirty anyway, with the write that follows.
+  /// Called with a new block, which holds its initial contents, before the pointer to the block is
+  /// set. Returns the block, which is still held. The scheme must write the initial contents,
+  /// except those of a data block: the write that follows makes a data block dirty anyway.
   virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation,
                                                     const BlockAllocation& allocation,
                                                     os::HeldBuffer block) = 0;
@@ -293,9 +293,9 @@ class Scheme : public os::WriteHooks {
   /// (4b) Called when the inode's mode and pointers have been cleared in core.
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 
-  /// Called when the pointers in an inode's bmap cache have been copied to `indirect`. Writes
-  /// `indirect` before the inode is written without these pointers in its cache. Called only for
-  /// files that have a bmap cache.
+  /// Called when the pointers in an inode's bmap cache have been copied to `indirect`. `indirect`
+  /// must be written before the inode, because the inode will be written without these pointers.
+  /// Called only for files that have a bmap cache.
   virtual VfsResult<void> bmap_merged(CoreInode& inode, os::HeldBuffer indirect, BmapMerge why);
   /// Called after bmap_merged(), when the inode's cache has been removed in core. The inode's
   /// pointers are still set.

@@ -155,7 +155,8 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
-  // The file was truncated, so an undone size must not extend into the freed blocks.
+  // Undoing an allocation restores the file's old size. The file has been truncated, so limit the
+  // old size: it must not include the freed blocks.
   for (AllocDirect& one : dependencies->second.allocations)
     one.old_size_bytes = std::min(one.old_size_bytes, inode.disk.size_bytes);
   std::erase_if(dependencies->second.sizes,
@@ -449,8 +450,8 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   return {};
 }
 
-/// Writes each directory block that contains a pending entry for the inode. First writes the blocks
-/// of the inode and of the directory's inode, which must precede it.
+/// Writes each directory block that contains a pending entry for the inode. The blocks of the inode
+/// and of the directory's inode must precede the entry, so they are written first.
 VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   std::vector<os::BufferKey> named_in;
   for (const auto& [id, add] : adds_)

@@ -96,7 +96,8 @@ class SoftUpdates : public Scheme {
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 
  private:
-  /// The number of a write among the writes of its block, counted from 1; 0 for none.
+  /// Ordinal of a write among the writes of the same block, counted from 1; 0 if there is no such
+  /// write.
   using WriteNumber = std::uint64_t;
   using AddId = std::uint64_t;
 
@@ -140,7 +141,8 @@ class SoftUpdates : public Scheme {
     InodeNumber number = 0;
     bool directory = false;
     std::vector<Extent> extents;
-    /// Deferred link drops of directory blocks that were never written.
+    /// Link drops that were deferred until a directory block was written. That block will never be
+    /// written, so these link drops wait for the inode instead.
     std::vector<std::shared_ptr<Removal>> removals;
     bool staged = false;
     WriteNumber carried = 0;

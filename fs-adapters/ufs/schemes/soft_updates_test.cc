@@ -299,8 +299,8 @@ TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritte
   });
 }
 
-/// While a growth of the file is pending, the file is truncated to less than its size before the
-/// growth.
+/// The file grows. Before the growth is on the disk, the file is truncated to less than its
+/// original size.
 TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
   if (!m_.setup.mount.options.allocation_initialization) return;  // without it, nothing is undone
   m_.as_user([&] {
@@ -334,8 +334,8 @@ TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldNameIsRemoved) {
   });
 }
 
-/// The new name is in a new block of its directory. While the rename waits for the file, another
-/// fiber writes that block.
+/// The new name is in a new block of its directory. A rename waits until the file's data is on the
+/// disk. In the meantime, another fiber writes the new block.
 TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {

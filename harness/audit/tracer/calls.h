@@ -21,7 +21,7 @@ struct FlushCall {
   /// object.
   enum class Object : std::uint8_t { descriptor, path, mapping, everything, unknown };
   Object object = Object::descriptor;
-  /// for `path`: index of the argument with the directory of a relative path
+  /// If `object` is `path`: index of the argument that contains the directory of a relative path.
   std::size_t folder = 0;
   std::size_t argument = 0;  ///< index of the argument that names the object
   /// To skip the flush, the tracer clears the bits `flags` in this argument. If `flags` is 0, the
@@ -43,7 +43,8 @@ struct ChangeCall {
   /// The call creates, removes or renames an entry, so it changes the directory that contains the
   /// entry.
   bool names = false;
-  bool only_creates = false;                 ///< changes names only if the path does not exist
+  /// the entry changes only if the path does not exist yet
+  bool only_creates = false;
   bool moves = false;                        ///< the object moves from the path to `to_path`
   bool removes = false;                      ///< the path no longer exists after the call
   std::size_t folder = kNone, path = kNone;  ///< indexes of arguments; `path` may be a descriptor

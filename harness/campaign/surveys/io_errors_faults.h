@@ -1,13 +1,13 @@
 #pragma once
-// The faults that make the request of a cell fail. A fault recognises a block by the content that
-// is written (a content stamp, a magic number, or the inode of the file), not by its position in an
-// earlier run.
+// The faults that make the request under test in a cell fail. A fault recognises a block by the
+// content that is written (a content stamp, a magic number, or the inode of the file), not by its
+// position in an earlier run.
 //
 //   setup --> [arm: early] --> write, fsync, fsync --> [arm: late] --> sync, fsync --> more work
 //   --> end
 //
-// If metadata is first written to a journal, the fault of `metadata` is armed late. The later write
-// of the metadata to its final place then fails, although an earlier fsync has succeeded.
+// If metadata is first written to a journal, the fault for `metadata` is armed late. The later
+// write of the metadata to its final place then fails, although an earlier fsync has succeeded.
 
 #include <cstdint>
 #include <string>

@@ -75,7 +75,7 @@ struct IoErrorOutcome {
   int unmount = kNotReached;
   MountState state = MountState::unknown;
   RangeContent cached = RangeContent::unseen;  ///< while mounted
-  /// Contents read while mounted, after clean pages have been dropped.
+  /// contents read from the mounted file system after clean pages have been dropped
   RangeContent reread = RangeContent::unseen;
   RangeContent recovered = RangeContent::unseen;  ///< after recovery
   /// Data that was synced in the setup and has not been written since.

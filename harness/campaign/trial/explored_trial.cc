@@ -117,7 +117,8 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// Judgement of the state after a crash in the workload, if that state failed its check.
+  /// Judgement of the state that a `crash` operation in the workload left, if that state failed its
+  /// check.
   std::optional<oracle::Judgement> at_crash_;
   std::vector<explorer::BrokenRule> broken_rules_;
   /// Number of states whose losses the documentation of the application permits.

@@ -422,8 +422,8 @@ Result<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters
   return seen;
 }
 
-/// Inspects the file system. The phase "mount" contains only the first mount, because this is the
-/// one that delays a user. All other steps are in the phase "verify".
+/// Inspects the file system. The phase "mount" contains only the first mount, because only that
+/// mount delays a user after a crash. All other steps are in the phase "verify".
 Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto after_mount = [this](bool mounted) -> Result<void> {
     if (const Result<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;

@@ -236,8 +236,8 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the block's earlier contents are known. For the block's final position, they are
-/// known after a write there. For a copy in the journal, they are also known after an earlier copy.
+/// Returns true if the block's earlier contents are known from a write to the block or, for a copy
+/// in the journal, from an earlier copy.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }
@@ -251,8 +251,8 @@ ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& pla
                               (block - place.first) * layout_.inodes_per_block();
   const Block zeroes(layout_.inode_bytes);
   for (std::uint64_t i = 0; i < layout_.inodes_per_block(); ++i) {
-    // An inode that mkfs did not initialise may contain any bytes, so the new bytes are compared
-    // with zeroes instead.
+    // mkfs left these inodes uninitialised, so their old bytes may be anything. Compare the new
+    // bytes with zeroes instead of the old bytes.
     const std::uint64_t in_group = (block - place.first) * layout_.inodes_per_block() + i;
     const bool blank = !is_known && in_group >= layout_.groups[place.group].inodes_written;
     const Bytes now = data.subspan(i * layout_.inode_bytes, layout_.inode_bytes),

@@ -135,7 +135,7 @@ class ExtHistory {
   ReadSectors before_;
   bool begun_ = false;
   std::vector<Place> places_;        ///< ascending
-  std::set<std::uint64_t> written_;  ///< all blocks that the announced writes cover
+  std::set<std::uint64_t> written_;  ///< all blocks that any of the writes covers
   /// Newest contents of blocks that may be indirect blocks. The owner of such a block may become
   /// known only later.
   Blocks pointers_;

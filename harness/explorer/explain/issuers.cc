@@ -159,7 +159,7 @@ class IssuersParser {
   bool in_stack_ = false;
 };
 
-/// Writes issuers. Equal stacks are stored once.
+/// Formats issuers as text. Equal stacks are written only once.
 class IssuersFormatter {
  public:
   void add(const char* word, model::DeviceId device, model::RequestId request,

@@ -169,9 +169,9 @@ bool parse_xfs_logged(std::string_view fields, BlockEvent& event) {
   return !event.device.empty();
 }
 
-/// The format of an event about the pages of a file. `device` and the members after it are the
-/// texts that precede the values. Events of the kind `page_dirtied` have no block. If `blocks` is
-/// empty, the event is about one block.
+/// Describes how the kernel prints an event about the pages of a file. `device` and the members
+/// after it are the labels that precede the values. A `page_dirtied` event has no block number. If
+/// `blocks` is empty, the event is about one block.
 struct PageEvent {
   std::string_view name;
   BlockEvent::Kind kind;

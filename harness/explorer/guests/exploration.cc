@@ -49,7 +49,7 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
   return {};
 }
 
-/// Distributes states to the threads.
+/// An enumerator and a checker of states that all threads share.
 class SharedEnumerator {
  public:
   SharedEnumerator(states::StateEnumerator explorer, StateChecker checker)

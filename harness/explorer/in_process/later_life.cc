@@ -60,7 +60,7 @@ std::vector<std::byte> bytes_of(std::uint64_t size, std::uint64_t version) {
   return bytes;
 }
 
-/// A new directory with files, whose contents are known and compared later.
+/// Files in a new directory. Their contents are known and are compared later.
 class LaterFiles {
  public:
   explicit LaterFiles(Random& random) : random_(random) {}

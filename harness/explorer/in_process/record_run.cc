@@ -357,10 +357,11 @@ class Run {
       if (!workload::is_persistence_point(operation)) return;
       const bool syncs = operation.kind == workload::Operation::Kind::sync ||
                          operation.kind == workload::Operation::Kind::syncfs;
-      // While this user waited for the sync, another user may have started an operation.
+      // Another user may have started an operation while this user waited for the sync. The file
+      // system is then not quiet.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       report_point(number);
-      // report_point() may have waited, so check again.
+      // Check again, because other users may have worked while report_point() waited.
       if (quiet && begun == begun_ && recorder_.idle()) settle();
       return;
     }

@@ -116,7 +116,7 @@ std::vector<ClaimAnswer> policies(Context& context) {
     if (context.interrupted()) break;
     seen.push_back(probe(each, measured, bytes, context.seed));
     const Response& one = seen.back();
-    add_row(responses, each.name, "mean response of a read", "ms", {}, one.mean_ms, one.error);
+    add_row(responses, each.name, "mean response time of a read", "ms", {}, one.mean_ms, one.error);
     add_row(responses, each.name, "standard deviation", "ms", {}, one.deviation_ms, one.error);
     add_row(responses, each.name, "99th percentile", "ms", {}, one.p99_ms, one.error);
     if (!each.write_through)

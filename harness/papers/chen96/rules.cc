@@ -189,8 +189,8 @@ ClaimAnswer rule_2(Context& context) {
   answer.remarks.push_back(
       "At the end, infinite delay leaves a cache full of unwritten data. By the disk's busy time "
       "until all data is on the disk, both do the same work. Counterfactual: longer requests. "
-      "Without a write cache, a write misses a revolution between two requests, which the queue "
-      "of the paper's drive may have hidden.");
+      "Without a write cache, a revolution is lost between two requests. The queue of the paper's "
+      "drive may have hidden this loss.");
   return answer;
 }
 

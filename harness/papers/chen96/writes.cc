@@ -101,7 +101,7 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
   }
   bursts.remarks.push_back(
       "Counterfactual: longer requests. Between two requests of 64 KiB, a drive without a write "
-      "cache misses a revolution, which the queue of the paper's drive may have hidden.");
+      "cache loses a revolution. The queue of the paper's drive may have hidden this loss.");
   equation.remarks.push_back(
       "The equation has one positioning per write. Our fsync also writes the inode, and the "
       "drive has an overhead for each request of 64 KiB.");

@@ -143,7 +143,8 @@ void add_initialization_cost(ClaimAnswer& answer, const Table& table) {
   }
 }
 
-/// Adds the cost of initialization on other machines, in percent.
+/// Runs the n-user copy on four other machines. Adds the elapsed time of each scheme, as a
+/// percentage of No Order's time on the same machine.
 void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initialization) {
   const struct {
     const char* name;

@@ -217,8 +217,8 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // A network eight times slower also accounts for a client's processor and driver in 1998:
-    // together, they take five milliseconds for 8 KiB.
+    // The network time is multiplied by eight, to about 5 ms for 8 KiB. It then includes the time
+    // that the processor and driver of a client took in 1998.
     labels.push_back(fmt::format("{}, client and network eight times slower", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }

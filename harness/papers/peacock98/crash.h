@@ -23,7 +23,7 @@ struct CrashOutcome {
   std::string error;                              ///< empty on success
   double elapsed_s = 0, cpu_s = 0, drives_s = 0;  ///< totals for repair and mount
   std::uint64_t requests = 0, findings = 0;
-  std::uint64_t broken = 0;  ///< promises of replies that the recovered machine breaks
+  std::uint64_t broken = 0;  ///< promises made in replies and broken after the recovery
   std::string first_broken;
   bool saturated = false;   ///< the load exceeded the server's capacity
   double served_per_s = 0;  ///< rate of replies before the power cut

@@ -42,8 +42,8 @@ void MemberCommands::Batch::add(std::uint32_t member, Op op, const Completion& c
       (op == Op::read ? unreadable : dead) |= bit;
       break;
     case Status::device_failed:
-    // Only this member has lost power: in a power cut of the array, the batch is detached from its
-    // commands.
+    // Only this member has lost power. If the whole array loses power, the batch is detached from
+    // its commands, so this code is not reached.
     case Status::power_lost:
       dead |= bit;
       break;

@@ -4,7 +4,7 @@
 //
 //   Batch batch(commands_);
 //   batch.read(0, ...);  batch.read(1, ...);
-//   co_await batch;                          afterwards: failed members, and unreadable sectors
+//   co_await batch;                          the batch has the failed members and bad sectors
 //
 // The consequences of a failure are decided in array_members.cc.
 

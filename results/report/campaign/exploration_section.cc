@@ -1,7 +1,7 @@
-// Shows the exploration. There is a strip for each file system; those of controls are last. Each
-// state is drawn in a strip, at the position of its cut. Below the strips, the section shows which
-// part of each strategy's space was explored, and how the time was used. bugs_section.cc shows the
-// failures.
+// Shows the exploration, with one strip for each file system. The strips of the controls are last.
+// Each state is drawn in a strip, at the position of its cut. Below the strips, the section shows
+// which part of each strategy's space was explored, and how the time was used. bugs_section.cc
+// shows the failures.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -275,8 +275,7 @@ class TestStore final : public InodeStore, public InodeOwner {
         found.push_back(fmt::format("directory {} is damaged", directory.number));
     }
   }
-  /// Checks that the ".." of a directory refers to the directory that contains its name. Counts the
-  /// ".." as a link to that directory.
+  /// Checks that the ".." of `directory` refers to `parent`. Counts the ".." as a link to `parent`.
   void check_parent(TestInode& directory, const TestInode& parent,
                     std::map<InodeNumber, std::uint32_t>& links, std::vector<std::string>& found) {
     ++links[parent.number];
