@@ -82,8 +82,8 @@ struct AttributeChanges {
   std::optional<std::int64_t> accessed_ns, modified_ns;
 };
 
-/// An inode as the beginning of a path: "//12.3/name" is `name` in the directory with inode 12 and
-/// generation 3.
+/// An inode, from which a path can begin: "//12.3/name" is `name` in the directory with inode 12
+/// and generation 3.
 struct InodeName {
   std::uint64_t inode = 0, generation = 0;
 

@@ -42,8 +42,8 @@ struct Campaign {
   /// Time from power-on to the start of recovery, in model time. It simulates how long the machine
   /// takes to boot.
   std::int64_t start_s = 0;
-  /// Cut the power only after the whole workload and an unmount, and compare the result of the
-  /// workload with the reference (uncut_work.h).
+  /// If true, the power is cut only after the whole workload and an unmount, and the result of the
+  /// workload is compared with the reference (uncut_work.h).
   bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;
   /// Time limit of a step in the guest; exceeding it counts as a hang.

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::size_t kLineBytesMost = 200;  // equal to kPersistedTextMost in harness/guest
+constexpr std::size_t kLineBytesMost = 200;  // must equal kPersistedTextMost in harness/guest
 constexpr fs::perms kTraversable =
     fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";

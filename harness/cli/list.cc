@@ -133,8 +133,7 @@ json parameters_of(const timed::TimedWorkload& workload) {
   return parameters;
 }
 
-/// Returns the workloads of both kinds: those of campaigns are cut and judged, and those of
-/// benchmarks are timed.
+/// Returns two kinds of workloads: those for crash tests, and those for benchmarks.
 json workloads() {
   json rows = json::array();
   for (const workload::WorkloadSummary& each : workload::known_workloads()) {

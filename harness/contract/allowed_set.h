@@ -62,7 +62,7 @@ struct Fact {
   /// Normally equal to `path`.
   std::string source;
   std::vector<std::size_t> states;  ///< each number N stands for the tree after N operations
-  std::uint64_t unit = 0;           ///< for mixes: size of a unit in bytes
+  std::uint64_t unit = 0;           ///< size of a unit in bytes, in a row with "mixes"
 };
 
 struct Row {

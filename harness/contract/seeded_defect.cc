@@ -212,7 +212,8 @@ ModelledCut defective_cut(std::span<const Operation> initial, std::span<const Op
   MemoryFileSystem files;
   workload::OpenFiles open_files(files);
   for (const Operation& operation : initial) (void)execute(operation, files, open_files);
-  // An operation that depends on a forgotten one fails and has no effect.
+  // The defect omits the operations in `forgotten`. An operation that depends on an omitted one
+  // fails and has no effect.
   for (std::size_t i = 0; i < end; ++i)
     if (!forgotten.contains(i)) (void)execute(operations[i], files, open_files);
   ModelledCut cut{files.tree(), last_persistent(operations.first(end))};

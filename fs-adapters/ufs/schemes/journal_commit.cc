@@ -17,8 +17,10 @@ namespace {
 // Maximum number of rounds. Several may be needed, because removing an inode may change other
 // inodes.
 constexpr int kCopyRoundsMax = 100;
-constexpr std::uint32_t kShareOfData = 8;      // data may take an eighth of the ring
-constexpr std::uint32_t kShareOfOrphans = 16;  // the orphan list may take a sixteenth of the ring
+constexpr std::uint32_t kShareOfData = 8;  // data may take an eighth of the ring
+/// Maximum number of rounds. One round may not suffice, because removing an inode may change other
+/// inodes.
+constexpr std::uint32_t kShareOfOrphans = 16;
 
 }  // namespace
 
@@ -158,7 +160,7 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
 void Journal::free_in_images(Transaction& transaction) {
   const Geometry& geometry = volume_.geometry;
   for (const Extent& extent : transaction.frees.extents) {
-    if (!geometry.is_data(extent.at)) continue;  // the pointer was damaged
+    if (!geometry.is_data(extent.at)) continue;  // a damaged pointer frees nothing
     const std::uint32_t group = geometry.group_of_fragment(extent.at);
     const auto header = header_image(transaction, group);
     if (header.empty()) continue;
@@ -175,7 +177,8 @@ void Journal::free_in_images(Transaction& transaction) {
 }
 
 void Journal::release(const Frees& frees) {
-  (void)volume_.free_extents(frees.extents);  // if the disk is damaged, the space stays allocated
+  /// fails only on a damaged disk; the space then stays allocated
+  (void)volume_.free_extents(frees.extents);
   for (const FreedInode& inode : frees.inodes)
     (void)volume_.free_inode(inode.number, inode.directory);
 }

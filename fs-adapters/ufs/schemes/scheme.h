@@ -149,8 +149,8 @@ struct InodeRemoval {
 /// or pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// How the last write of a series is issued. No other write depends on the last one. Section 6.1
-/// permits "asynchronous or delayed"; 4.4BSD waits for the write.
+/// How the last write of a series is issued. No other write depends on it. Ganger and Patt 1994,
+/// section 6.1, permit "asynchronous or delayed"; 4.4BSD waits for the write.
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
 /// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
@@ -197,7 +197,7 @@ struct JournalOptions {
   Removal removal = Removal::by_user;
   os::TimeNs interval_ns = 5 * model::kSecondNs;
   /// If true, the journal flushes the disk before and after each commit record, and before the tail
-  /// moves. Needed if the disk has a volatile cache and the driver does not flush it.
+  /// moves. Must be true if the disk has a volatile cache and the driver does not flush this cache.
   bool flushes = false;
 };
 

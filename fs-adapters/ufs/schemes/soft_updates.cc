@@ -541,7 +541,7 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
     // Before the "..", write the link count of the directory to which the ".." refers.
     if (const Add* parent = dot_dot(); parent != nullptr)
       TRY(volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)));
-    // The directory's first block must be on the disk before the directory's name is.
+    // The first block of a directory must be written before the name of the directory.
     TRY(as_result(volume_.cache.flush_object(inode.number)));
     if (named()) continue;
     TRY(write_adds_of(inode.number));

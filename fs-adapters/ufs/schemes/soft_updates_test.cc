@@ -213,8 +213,8 @@ TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   });
 }
 
-/// While a block to which an indirect block points is still unwritten, a safe copy is written in
-/// place of the indirect block. Checks this copy.
+/// Checks the safe copy of an indirect block. It is written in place of the indirect block as long
+/// as a block to which that block points is unwritten.
 TEST_P(SoftUpdatesRules, R2AnUndoneIndirectBlockHasNoResetPointer) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -279,7 +279,8 @@ TEST_P(SoftUpdatesRules, R2BlocksStayAllocatedUntilTheirPointersAreReset) {
 TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritten) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));
-    bench::put_file(fs(), "b", std::string(1000, 'b'));  // placed directly after "a"
+    /// follows "a" on the disk, so "a" cannot grow in place
+    bench::put_file(fs(), "b", std::string(1000, 'b'));
     EXPECT_TRUE(fs().sync());
     const InodeNumber number = number_of("a");
     const FragmentAddress old = inode_on_disk(number).direct[0];
@@ -312,7 +313,8 @@ TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
     EXPECT_TRUE(fs().truncate(*file, 1000));
     write_inodes_of(number);
     EXPECT_EQ(inode_on_disk(number).size_bytes, 1000U);
-    m_.syncer.do_work(os::Syncer::Extent::everything);  // frees two fragments for other files
+    /// releases two fragments, which other files may then use
+    m_.syncer.do_work(os::Syncer::Extent::everything);
     EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(7000, std::byte{'c'})));
     write_inodes_of(number);
     EXPECT_LE(inode_on_disk(number).size_bytes, 1000U);

@@ -92,7 +92,7 @@ class Mounted {
                         .executor = {.schedule = options.schedule}}}) {
     MkfsOptions making = options.mkfs;
     making.features = its_setup.features;
-    if (making.features.any()) making.journal_bytes.reset();  // not supported with features
+    if (making.features.any()) making.journal_bytes.reset();  // mkfs rejects a journal for Netra
     const auto made = mkfs(*store, making);
     EXPECT_TRUE(made) << made.error().message();
     syncer.start();

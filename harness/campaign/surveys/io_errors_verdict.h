@@ -26,7 +26,7 @@ struct WrittenRange {
 
 enum class RangeContent : std::uint8_t {
   unseen,   ///< not read
-  fresh,    ///< all of the written contents; displayed as "new"
+  fresh,    ///< the written contents, complete; displayed as "new"
   old,      ///< the contents before the write
   torn,     ///< old and written contents are mixed, or the file is too short
   zero,     ///< some blocks are zeroes, although neither version has zeroes

@@ -439,7 +439,7 @@ void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     keep_judgement({oracle::Verdict::harness_error, error.message()});
   };
-  end_guest();  // otherwise, nbdkit would wait for the guest to disconnect
+  end_guest();  // nbdkit exits only after the guest has disconnected
   if (const auto stopped = device_->stop(); !stopped) return not_judged(stopped.error());
   Result<RecordedRun> recorded =
       read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);

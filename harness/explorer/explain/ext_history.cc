@@ -236,8 +236,6 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the block's earlier contents are known from a write to the block or, for a copy
-/// in the journal, from an earlier copy.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }
@@ -356,7 +354,7 @@ std::optional<ExtHistory::Explanation> ExtHistory::in_journal(std::size_t reques
     if (type == 3 || type == 4) learn_journal(data);
     if (type == 1) return descriptor(place, data);
     copies_.erase(place);
-    return std::nullopt;  // the magic number is a sufficient description
+    return std::nullopt;  // the block's magic number already describes it
   }
   const auto copy = copies_.find(place);
   if (copy == copies_.end()) return std::nullopt;

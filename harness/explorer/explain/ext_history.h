@@ -106,8 +106,8 @@ class ExtHistory {
   Block before(Copy copy, std::uint64_t block) const;
   std::optional<Explanation> explain(std::size_t request, std::uint64_t block, Bytes data,
                                      Copy copy);
-  /// Returns true if an earlier write has contained the block or, with Copy::journal, the copy of
-  /// the block in the journal.
+  /// Returns true if the block's earlier contents are known from a write to the block or, for
+  /// Copy::journal, from an earlier copy in the journal.
   bool known(Copy copy, std::uint64_t block) const;
   Explanation inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
                      const Block& old, bool is_known);

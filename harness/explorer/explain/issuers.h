@@ -49,7 +49,7 @@ class Issuers {
   std::size_t size() const { return of_.size(); }
 
   std::string text() const;
-  /// Parses text(). Errors name `file` and the line.
+  /// Parses the text that text() has returned. Errors name `file` and the line.
   static Result<Issuers> parse(std::string_view text, const std::string& file);
   /// Reads the file that has the issuers of a recording. Returns no issuers if the file does not
   /// exist.

@@ -318,7 +318,7 @@ Result<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<std
       [&](run::GuestSession& session) { return session.verify_application(argv, input); });
 }
 
-/// Inspects the file system. If the kernel has reported a crash, the guest is no longer trusted.
+/// Inspects the file system. If the kernel has reported an oops, the guest is no longer trusted.
 Result<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem,
                                             const run::InspectOptions& options) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);

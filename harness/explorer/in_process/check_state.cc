@@ -87,7 +87,7 @@ Result<StateChecker> StateChecker::create(
     oracle::TreeJudge judge) {
   adapters::Promises promises = system.description().promises;
   if (judge) operations = std::nullopt;
-  if (!operations) promises.own_names = {"*"};  // the pattern covers all names, so none is judged
+  if (!operations) promises.own_names = {"*"};  // exempts all names from the judgement
   TRY(auto oracle,
       oracle::Oracle::follow(operations.value_or(std::span<const workload::Operation>()),
                              {.promises = promises, .failed_operations = failed_operations}));

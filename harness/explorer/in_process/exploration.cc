@@ -122,8 +122,8 @@ class Examination {
   adapters::ImageAudit* audit_;
 };
 
-/// Checks the state that contains exactly what the medium held at a cut: none of the writes in
-/// flight.
+/// Checks the state that lacks all writes in flight at the cut. It equals the contents of the
+/// medium.
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
                         Examination& examination, const ExplorationOptions& options,
                         ExplorationResult& result) {

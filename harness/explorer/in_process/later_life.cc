@@ -218,7 +218,7 @@ std::string live(
 void LaterLife::measure_new_disk() {
   if (free_when_new_) return;
   disk_.show_base();
-  (void)fsck_.repair(disk_, {});  // a used disk may need repair
+  (void)fsck_.repair(disk_, {});  // the disk may need repair if it was used before the run
   std::uint64_t free = 0;
   const std::string failure =
       live(system_, disk_, fsck_,

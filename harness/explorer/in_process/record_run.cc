@@ -391,7 +391,7 @@ class Run {
   }
 
   /// Rests, and then waits for all requests that were issued during the rest. A file system may
-  /// promise that data is durable after some time; the promise does not include the time that these
+  /// promise that data is durable after some time. This promise does not cover the time that the
   /// requests take.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
