@@ -53,8 +53,8 @@ void Fsck::State::check_journal() {
     if (auto done = remake_journal(*target, superblock); !done) failure = done.error();
     return;
   }
-  /// A clean file system needs no replay. A replica of the superblock always has the clean flag,
-  /// because mkfs wrote it.
+  // A clean file system needs no replay. A replica of the superblock always has the clean flag,
+  // because mkfs wrote it.
   if (report.was_clean) return;
   report.journalled = decoded->in_use;
   if (repairing())

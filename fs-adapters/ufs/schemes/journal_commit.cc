@@ -14,13 +14,11 @@
 namespace headcrash::ufs {
 namespace {
 
-// Maximum number of rounds. Several may be needed, because removing an inode may change other
+// Maximum number of rounds. One round may not suffice, because removing an inode may change other
 // inodes.
 constexpr int kCopyRoundsMax = 100;
-constexpr std::uint32_t kShareOfData = 8;  // data may take an eighth of the ring
-/// Maximum number of rounds. One round may not suffice, because removing an inode may change other
-/// inodes.
-constexpr std::uint32_t kShareOfOrphans = 16;
+constexpr std::uint32_t kShareOfData = 8;      // data may take an eighth of the ring
+constexpr std::uint32_t kShareOfOrphans = 16;  // the orphan list may take a sixteenth of the ring
 
 }  // namespace
 
@@ -177,7 +175,7 @@ void Journal::free_in_images(Transaction& transaction) {
 }
 
 void Journal::release(const Frees& frees) {
-  /// fails only on a damaged disk; the space then stays allocated
+  // Fails only on a damaged disk. The space then stays allocated.
   (void)volume_.free_extents(frees.extents);
   for (const FreedInode& inode : frees.inodes)
     (void)volume_.free_inode(inode.number, inode.directory);

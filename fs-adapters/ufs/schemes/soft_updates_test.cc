@@ -279,7 +279,7 @@ TEST_P(SoftUpdatesRules, R2BlocksStayAllocatedUntilTheirPointersAreReset) {
 TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritten) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));
-    /// follows "a" on the disk, so "a" cannot grow in place
+    // "b" follows "a" on the disk, so "a" cannot grow in place.
     bench::put_file(fs(), "b", std::string(1000, 'b'));
     EXPECT_TRUE(fs().sync());
     const InodeNumber number = number_of("a");
@@ -313,7 +313,7 @@ TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
     EXPECT_TRUE(fs().truncate(*file, 1000));
     write_inodes_of(number);
     EXPECT_EQ(inode_on_disk(number).size_bytes, 1000U);
-    /// releases two fragments, which other files may then use
+    // Releases two fragments, which other files may then use.
     m_.syncer.do_work(os::Syncer::Extent::everything);
     EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(7000, std::byte{'c'})));
     write_inodes_of(number);
