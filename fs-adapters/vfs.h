@@ -206,8 +206,8 @@ class Vfs {
   /// Writes through a shared mapping, then calls msync(MS_SYNC) on these pages.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;
-  /// Returns the number of extents (contiguous runs of blocks) of the file, after writing its dirty
-  /// data. 0 means that the file has no blocks.
+  /// Writes the file's dirty data, and returns the number of extents (contiguous runs of blocks). A
+  /// file without blocks has 0 extents.
   virtual VfsResult<std::uint64_t> pieces(FileHandle) { return refuse(ENOTSUP); }
   virtual VfsResult<void> fsync(FileHandle file) = 0;
   virtual VfsResult<void> fdatasync(FileHandle file) = 0;
@@ -281,8 +281,8 @@ class Vfs {
   virtual VfsResult<void> remount() { return refuse(ENOTSUP); }
   /// Remounts read-only, then writable again. Fails with EBUSY while a file is open for writing.
   virtual VfsResult<void> remount_read_only() { return refuse(ENOTSUP); }
-  /// Freezes the file system, which writes everything to the disk and blocks changes, and then
-  /// thaws it (FIFREEZE, FITHAW).
+  /// Freezes the file system and then thaws it (FIFREEZE, FITHAW). A freeze writes everything to
+  /// the disk and blocks changes.
   virtual VfsResult<void> freeze() { return refuse(ENOTSUP); }
 
   /// Simulates think time or compile time. In a guest, keeps the processor busy; in virtual time,

@@ -73,8 +73,8 @@ std::string unescape(std::string_view text, std::size_t& at) {
   return value;
 }
 
-/// Returns the PATH of an annotation "<PATH>", which strace prints after a descriptor. Returns an
-/// empty view if there is no annotation at position `at`.
+/// strace prints an annotation "<PATH>" after a descriptor. Returns the PATH of the annotation at
+/// position `at`, or an empty view if there is none.
 std::string_view annotated(std::string_view line, std::size_t at) {
   if (at >= line.size() || line[at] != '<' || at + 1 >= line.size() || line[at + 1] != '/')
     return {};

@@ -1,5 +1,4 @@
-// Implements `headcrash audit`, which finds the missing and the redundant flush calls of a user's
-// program.
+// Implements `headcrash audit`, which finds missing and redundant flush calls in a user's program.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

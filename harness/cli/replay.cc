@@ -185,7 +185,7 @@ std::string command_of(const StoredTrial& trial, const ReplayArguments& argument
   return command;
 }
 
-/// Writes the page for --html, which shows the cut and the verdict of this replay.
+/// Writes the page for --html. The page shows the cut and the verdict of this replay.
 Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, const Replayed& now,
                         const ReplayArguments& arguments) {
   if (arguments.html.empty()) return {};
@@ -358,8 +358,8 @@ int replay(const ReplayArguments& arguments) {
   if (!trial) return report_error(trial.error(), arguments.as_json);
   if (const auto good = check(arguments, *trial); !good)
     return report_error(good.error(), arguments.as_json);
-  // Read the file as late as possible: git bisect may have changed it, and it must belong to the
-  // commit under test.
+  // Read the file as late as possible. It must belong to the commit under test, and git bisect may
+  // have changed it in the meantime.
   if (const auto taken = choose_kernel(arguments, trial->filesystem); !taken)
     return cannot_tell(taken.error(), arguments.as_json);
   const bool cut = trial->state.empty() && !arguments.shell;

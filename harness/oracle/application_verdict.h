@@ -33,9 +33,8 @@ inline constexpr std::size_t kApplicationFindingsMost = 100;
 Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier);
 
 /// Converts the exit code of a verifier that does not use the output format of
-/// application_findings(). Any code other than 0 gives one finding of lost_synced_data, which
-/// quotes the end of the output. Fails if the shell could not start the verifier (exit codes 126
-/// and 127).
+/// application_findings(). For any code other than 0, returns one finding of lost_synced_data with
+/// the end of the output. Fails if the shell could not start the verifier (exit codes 126 and 127).
 Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier);
 
 /// Returns the texts of the first few "permitted: ..." lines, joined by "; ". Returns an empty

@@ -130,7 +130,7 @@ VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
   if (allocation.kind == BlockKind::indirect) {
     ++operation.indirect;
     if (++indirect_ > indirect_max_) {
-      // The block has not been used yet, so it can be freed at once.
+      // A block that has not been used yet can be freed at once.
       volume_.cache.discard(block.key());
       (void)volume_.allocator.free(allocation.at, allocation.fragments);
       return refuse(operation.indirect > indirect_max_ ? EFBIG : ENOSPC);

@@ -175,8 +175,8 @@ void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::
   }
 }
 
-/// Records that the inodes' lower link counts must be written after write number `by`, which
-/// removes the name.
+/// Records that the inodes' lower link counts must be written after the name has been removed from
+/// the disk by write number `by`.
 void SchedulerChains::after_name_removal(const tree::CoreInode& directory,
                                          const DroppedLink& dropped, os::RequestId by) {
   if (dropped.links > 0) inodes_[dropped.inode->number].add(volume_.disk, by);

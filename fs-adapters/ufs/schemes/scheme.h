@@ -218,7 +218,7 @@ struct NetraOptions {
   };
   Rule broken = Rule::all_kept;
   /// The group flusher (netra.h) runs once in each interval, for at most this percentage of the
-  /// interval. It does not run if the interval is 0.
+  /// interval. An interval of 0 disables the flusher.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
   /// If true, marks of the same group are combined: a caller waits until the header's write in

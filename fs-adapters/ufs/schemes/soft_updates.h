@@ -181,7 +181,7 @@ class SoftUpdates : public Scheme {
     InodeNumber previous = 0;  ///< the inode that the entry on the disk refers to
     std::uint8_t previous_type = 0;
     std::uint32_t waits_for = 0;  ///< number of addsafes that have not been satisfied yet
-    /// The entry was in a write that may have failed, so it may already be on the disk.
+    /// The write that contained the entry may have failed, so the entry may already be on the disk.
     bool sent = false;
     bool entry_gone = false;  ///< true if the entry was removed after it had been sent
     WriteNumber carried = 0;

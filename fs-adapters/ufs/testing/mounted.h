@@ -38,8 +38,8 @@ inline Setup journal_setup(const JournalOptions& options = {}) {
 }
 
 /// Returns the variants to test on a mounted file system. Omits variants that differ from others
-/// only in the driver, variants that need two disks, and all controls except no-order. Some
-/// variants with -CB get an asynchronous last write, which is thus tested, too.
+/// only in the driver, variants that need two disks, and all controls except no-order. In some
+/// variants with -CB, makes the last write asynchronous, so that this option is tested, too.
 inline std::vector<Setup> all_setups() {
   std::vector<Setup> setups;
   for (Setup& variant : scheme_variants()) {

@@ -31,8 +31,8 @@ struct FlushCall {
   bool can_skip = true;
 };
 
-/// Returns nullopt if the call flushes nothing. `open_flags` are the flags of openat2(2), which are
-/// in the program's memory.
+/// Returns nullopt if the call flushes nothing. `open_flags` are the flags of openat2(2), which the
+/// caller has read from the program's memory.
 std::optional<FlushCall> flush_call(const SystemCall& call, std::uint64_t open_flags = 0);
 
 /// A call that changes the content of a file or the names in a directory.

@@ -502,8 +502,8 @@ void TrialRun::keep_artefacts() {
   end_guest();
   device_.reset();
   std::error_code ignored;
-  // Remove the recording of a clean trial. It is long, and is not needed because its crash states
-  // are not explored.
+  // Remove the recording of a clean trial. It is long, and the crash states of the trial are not
+  // explored.
   if (campaign_.cut_after_unmount && verdict_ == oracle::Verdict::clean)
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");

@@ -61,9 +61,9 @@ class Issuers {
 
 std::filesystem::path issuers_file(const std::filesystem::path& recording);
 
-/// Returns the function that explains a request, without its offset. This is the innermost function
-/// that is not a general function of the block layer, the page cache or the tracer. Returns an
-/// empty string if there is no stack.
+/// Returns the function that explains a request, without its offset: the innermost function that
+/// does not belong to the block layer, the page cache or the tracer. Returns an empty string if
+/// there is no stack.
 std::string telling_function(const Issuer& issuer);
 
 /// Returns "FUNCTION from TASK" for at most three issuers, without duplicates.

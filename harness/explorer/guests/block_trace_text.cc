@@ -133,7 +133,7 @@ bool parse_dirtied(std::string_view fields, BlockEvent& event) {
   return event.sectors > 0;
 }
 
-/// Parses the number after `key`, which may be hexadecimal with "0x".
+/// Parses the number after `key`. A number that begins with "0x" is hexadecimal.
 std::optional<std::uint64_t> field_after(std::string_view fields, std::string_view key) {
   const std::size_t at = fields.find(key);
   if (at == std::string_view::npos) return std::nullopt;

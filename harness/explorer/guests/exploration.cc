@@ -282,7 +282,8 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
       return;
     }
   }
-  // Confirm the failure even after the time limit, because it was found in time.
+  // Confirm the failure even after the time limit. The failure was found in time, and only the
+  // confirmation is late.
   guest.give_up_at(std::nullopt);
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
   if (options_.limit.count() > 0) guest.give_up_at(deadline_);

@@ -150,8 +150,8 @@ Result<void> check_belongs(const RecordedWorkload& workload,
   return {};
 }
 
-/// Removes an existing recording, because a new recording never replaces a file. An existing
-/// recording comes from an interrupted run, so it is useless.
+/// Removes an existing recording. A recording must not exist before it is written, and the existing
+/// one is useless because an interrupted run left it.
 void clear_way(const fs::path& recording) {
   std::error_code error;
   fs::remove(recording, error);

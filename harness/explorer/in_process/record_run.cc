@@ -74,8 +74,8 @@ bool is_slow(std::span<const workload::Operation> operations, const RunOptions& 
   return options.order % 2 == 1 && workload::threads_of(operations) > 1;
 }
 
-/// Returns true for operations that only make data durable. They change nothing, so they may be
-/// retried after an error.
+/// Returns true for operations that only make data durable. Such operations change nothing, so they
+/// may be retried after an error.
 bool only_persists(const workload::Operation& operation) {
   using enum workload::Operation::Kind;
   return operation.kind == fsync || operation.kind == fdatasync ||
@@ -255,9 +255,9 @@ class Run {
     if (!differs.empty()) report("after the unmount, " + differs);
   }
 
-  /// Simulates memory pressure by evicting unused inodes and, in some runs, clean buffers, so that
-  /// an operation cannot rely on data that it has cached in an earlier step. If only inodes are
-  /// evicted, they are read again from buffers, which must then be current.
+  /// Simulates memory pressure by evicting unused inodes and, in some runs, clean buffers. An
+  /// operation then cannot rely on data that it has cached in an earlier step. If only inodes are
+  /// evicted, they are read again from the buffers, so the buffers must be current.
   void drop_cached_data() {
     for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait()) {
       if (options_.order % 4 == 2) system_.cache.drop_clean();
