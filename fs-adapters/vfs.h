@@ -229,7 +229,7 @@ class Vfs {
   virtual VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) = 0;
   virtual VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) = 0;
   virtual VfsResult<void> fsync_directory(std::string_view path) = 0;
-  /// The handle may be used only for fsync() and close().
+  /// The handle supports only fsync() and close().
   virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }

@@ -52,7 +52,7 @@ Result<void> parse_strategies(const StrictTable& table, std::vector<std::string>
   return {};
 }
 
-/// Names of a cell's keys as they appear in errors.
+/// Names of a cell's keys, for use in errors.
 struct CellKeys {
   std::string device, strategies;
 };

@@ -103,7 +103,7 @@ struct Exploration {
   /// Fraction of the states that are checked a second time, wholly in the guest.
   double in_guest_share = 0.05;
   std::int64_t confirm = 20;  ///< maximum number of failures of each kind to confirm
-  /// Also minimise the operations of a failure. Lost writes are always minimised.
+  /// If true, also minimises the operations of a failure. Lost writes are always minimised.
   bool minimise_operations = true;
   bool keep = false;                ///< also keep the recordings of clean trials
   std::vector<ExploredCell> cells;  ///< controls first
@@ -150,7 +150,7 @@ Result<void> parse_faults(const base::StrictTable& table, explorer::StageMachine
 /// Parses the key `application`, which is a name or a list of names. Returns an empty list if the
 /// key is absent.
 Result<std::vector<workload::Application>> parse_applications(const base::StrictTable& table);
-/// Replaces the cell's workload with an application.
+/// Makes the cell run an application instead of its workload.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
 /// Fails if the workload is unknown, with a hint that suggests a known one. Also fails if the cell

@@ -74,7 +74,7 @@ std::string unescape(std::string_view text, std::size_t& at) {
 }
 
 /// strace prints an annotation "<PATH>" after a descriptor. Returns the PATH of the annotation at
-/// position `at`, or an empty view if there is none.
+/// position `at`, or an empty view if that position has no annotation.
 std::string_view annotated(std::string_view line, std::size_t at) {
   if (at >= line.size() || line[at] != '<' || at + 1 >= line.size() || line[at + 1] != '/')
     return {};

@@ -174,7 +174,7 @@ struct AuditRow {
   std::string verdict;
   std::optional<double> cost_ms;  ///< cost of one call on the first file system
   bool droppable = false, missing = false;
-  /// Description of the loss on the first file system that loses data.
+  /// Describes the loss on the first file system that loses data.
   std::string loss;
   std::vector<std::string> evidence;  ///< further lines about this loss
 };

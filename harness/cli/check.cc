@@ -236,7 +236,7 @@ Result<int> check_all(const CheckArguments& arguments) {
   const int ended =
       finish_ci(arguments.ci, "headcrash check", ci_cases(arguments, verdicts, blind), kFine);
   if (ended != kFine) return ended;
-  // The JSON output has already reported that the verifier is blind ("can_see": false).
+  // The JSON output already says that the verifier cannot detect a loss ("can_see": false).
   if (!lost && blind && arguments.as_json) return kUsage;
   if (!lost && blind)
     return fail(

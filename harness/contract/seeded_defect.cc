@@ -58,7 +58,7 @@ void remove(Tree& tree, const std::string& path) {
   });
 }
 
-/// Replaces the whole content with a single run of blocks of this kind.
+/// Replaces the whole content with one run of the given kind.
 void fill(ObservedObject& object, ContentRun::Kind kind) {
   object.runs.clear();
   const std::uint64_t blocks = (object.size_bytes + kBlockBytes - 1) / kBlockBytes;

@@ -239,7 +239,7 @@ class Journal : public Scheme {
   os::WaitQueue reopened_, idle_, done_;
   const os::BufferKey* let_through_ = nullptr;
 
-  // The ring and its contents.
+  // State of the ring, and the transactions in it.
   std::uint32_t head_ = 0, used_ = 0;
   std::uint64_t sequence_;  ///< sequence number of the next transaction
   std::deque<Logged> log_;

@@ -350,7 +350,7 @@ class Scheme : public os::WriteHooks {
   // Sets the kind of the write (write_kind.h), and vetoes every write if the volume has stopped.
   bool before_write(os::Outgoing& write) override;
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
-  /// Stops the volume if there are too many blocks that cannot be written.
+  /// Stops the volume if too many blocks cannot be written.
   void write_failed(const os::BufferKey& key, os::Content content) override;
 
  protected:

@@ -118,7 +118,7 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
       blocks_[holder].sizes.push_back({.inode = directory.number, .block = grown.block});
       grown.waits_for.push_back(holder);
     } else {
-      // The buffer was evicted, but its copy is in flight.
+      // The buffer was evicted and its copy is still in flight, so wait for that write.
       volume_.disk.wait_for(volume_.cache.being_written(holder));
     }
   }
@@ -372,7 +372,8 @@ void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
 VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
   count_dependency();
   const InodeNumber number = removal.inode.number;
-  // Hold the inode's block until the end of this function, as in blocks_removed().
+  // Hold the inode's block until the end of this function, for the same reason as in
+  // blocks_removed().
   auto block = volume_.inodes.copy_to_block(removal.inode);
   FreeFile file{.number = number,
                 .directory = removal.directory,
@@ -384,7 +385,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   InodeDependencies& dependencies = inodes_[number];
   dependencies.adds.clear();
   if (block && never_written_.erase(number) != 0) {
-    // On the disk, this inode has never had a name or a pointer.
+    // On the disk, this inode has never had a name or a pointer, so it can be freed at once.
     for (const FreeBlocks& freed : dependencies.frees)
       file.extents.insert(file.extents.end(), freed.extents.begin(), freed.extents.end());
     inodes_.erase(number);

@@ -56,7 +56,7 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
              return one.kind == FindingKind::block_marked_free && one.block == at;
            });
   }
-  /// Applies the logged writes one by one to an earlier image and checks each state.
+  /// Applies the logged writes to an earlier image, and checks the state after each write.
   void expect_permitted_after_each_write(media::MemoryStore& image) {
     for (const auto& one : m_.log.log) {
       ASSERT_TRUE(image.write(one.lba, one.bytes));

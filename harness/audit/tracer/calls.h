@@ -17,8 +17,8 @@ struct SystemCall {
 /// A call that makes data durable.
 struct FlushCall {
   std::string_view kind;  ///< "fsync", "O_DSYNC", "RWF_SYNC"
-  /// How the arguments identify the flushed object. `unknown` if the arguments do not identify any
-  /// object.
+  /// How the arguments of the call identify the object that the call flushes. `unknown` if they do
+  /// not identify any object.
   enum class Object : std::uint8_t { descriptor, path, mapping, everything, unknown };
   Object object = Object::descriptor;
   /// If `object` is `path`: index of the argument that contains the directory of a relative path.
@@ -50,7 +50,8 @@ struct ChangeCall {
   std::size_t folder = kNone, path = kNone;  ///< indexes of arguments; `path` may be a descriptor
   /// Like `folder` and `path`, but for the second path.
   std::size_t to_folder = kNone, to_path = kNone;
-  /// No such argument; a relative path is then below the working directory.
+  /// Value for an argument that the call does not have. A relative path is then resolved against
+  /// the working directory.
   static constexpr std::size_t kNone = 6;
 };
 

@@ -176,7 +176,7 @@ class SchemesRun {
     return {};
   }
 
-  /// Texts for the report of a failure: the trial's faults, and its operations.
+  /// The faults and the operations of a failed trial, as text for its report.
   struct Faults {
     std::string summary, operations;
   };

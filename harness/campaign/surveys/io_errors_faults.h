@@ -27,7 +27,7 @@ struct IoErrorFiles {
   /// First block of the failing write in cells of kind data_overwrite. In all other cells, the
   /// write appends to the file.
   static constexpr std::uint64_t kOverwrittenFrom = 16;
-  /// First block of a second write to the same file, after the failing one.
+  /// First block of the second write to the same file, which follows the failing write.
   static constexpr std::uint64_t kLaterFrom = 0;
 };
 

@@ -148,7 +148,7 @@ class ExtHistory {
   /// Indirect blocks and extent tree nodes, keyed by block.
   std::map<std::uint64_t, NodeClaim> nodes_;
   std::map<std::uint64_t, std::vector<Name>> names_;  ///< by inode
-  /// Maps positions in the journal to the blocks whose copies are there.
+  /// Maps the position of each copy in the journal to the original block.
   std::map<std::uint64_t, std::uint64_t> copies_;
   std::size_t tag_bytes_ = 8;
   bool wide_tags_ = false, third_tags_ = false, checked_tags_ = false;

@@ -17,7 +17,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kLineShownBytes = 120;
-/// Larger numbers are not valid positions on a disk.
+/// Numbers above these limits are not valid positions on a disk.
 constexpr std::uint64_t kSectorsMost = 1 << 30, kBlockMost = std::uint64_t{1} << 48;
 constexpr std::string_view kFrame = " => ";
 constexpr std::string_view kStackTrace = "<stack trace>";

@@ -43,7 +43,7 @@ struct StageGuest::State {
   bool trusted = false, mounted = false;
   bool write_through = false;      // the mode that set_write_through() set last
   bool others_write_back = false;  // set_write_through() changed only the first disk
-  // The stack that may be using the disks, or null.
+  // The stack that was assembled last and may still use the disks; null if no stack was assembled.
   std::shared_ptr<const adapters::Stack> stack;
   bool recorded = false;  // requests to the stage are being recorded
   // A loaded disk whose identity the guest has not yet verified.

@@ -328,7 +328,8 @@ class Run {
         pause();
       }
     }
-    // If the run ended early, the user whose transaction is open will not commit it.
+    // If the run ended early, the user who opened the transaction will not commit it, so commit it
+    // here.
     if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;
