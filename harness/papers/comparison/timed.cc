@@ -1,4 +1,4 @@
-// Implements the parts for the devices, and the part `aged` for used disks (session.h).
+// Implements the parts for the devices, and the part `aged` for aged disks (session.h).
 #include "harness/papers/comparison/compare.h"
 #include "harness/papers/comparison/session.h"
 
