@@ -82,7 +82,7 @@ struct AttributeChanges {
   std::optional<std::int64_t> accessed_ns, modified_ns;
 };
 
-/// An inode, from which a path can begin: "//12.3/name" is `name` in the directory with inode 12
+/// An inode with which a path can begin: "//12.3/name" is `name` in the directory with inode 12
 /// and generation 3.
 struct InodeName {
   std::uint64_t inode = 0, generation = 0;

@@ -213,8 +213,8 @@ TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   });
 }
 
-/// Checks the safe copy of an indirect block. It is written in place of the indirect block as long
-/// as a block to which that block points is unwritten.
+/// Checks the safe copy of an indirect block. The safe copy is written in place of the indirect
+/// block until all blocks to which the indirect block points have been written.
 TEST_P(SoftUpdatesRules, R2AnUndoneIndirectBlockHasNoResetPointer) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {

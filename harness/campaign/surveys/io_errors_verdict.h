@@ -75,7 +75,7 @@ struct IoErrorOutcome {
   int unmount = kNotReached;
   MountState state = MountState::unknown;
   RangeContent cached = RangeContent::unseen;  ///< while mounted
-  /// contents read from the mounted file system after clean pages have been dropped
+  /// Contents read from the mounted file system after clean pages have been dropped.
   RangeContent reread = RangeContent::unseen;
   RangeContent recovered = RangeContent::unseen;  ///< after recovery
   /// Contents of the data that was synced in the setup and has not been written since.
