@@ -27,9 +27,9 @@ struct VerifierEnd {
 /// omitted.
 inline constexpr std::size_t kApplicationFindingsMost = 100;
 
-/// Converts the output of a verifier that has exited. The exit code must be 0, or 1 with at least
-/// one line that names a loss. Otherwise the function fails, because the state of the file system
-/// is unknown. If the verifier timed out, the caller must treat this as a hang.
+/// Converts the output of a verifier that has exited. Fails if the exit code is neither 0, nor 1
+/// with at least one line that names a loss, because the state of the file system is then unknown.
+/// If the verifier timed out, the caller must treat this as a hang.
 Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier);
 
 /// Converts the exit code of a verifier that does not use the output format of

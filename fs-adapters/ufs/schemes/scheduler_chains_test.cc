@@ -238,9 +238,8 @@ TEST(SchedulerChains, R2ABarrierHoldsBackAllWrites) {
   });
 }
 
-/// The driver forgets a request once it is complete, even if it has failed, so the driver cannot
-/// hold back requests that depend on a failed one. Therefore, no more requests may be issued after
-/// a failure.
+/// The driver forgets every completed request, even a failed one. It therefore cannot hold back
+/// requests that depend on a failed request, and no more requests may be issued after a failure.
 TEST(SchedulerChains, NothingDependentIsWrittenAfterAFailedWrite) {
   for (const bool issued_before : {false, true}) {
     ChainsWorld w;

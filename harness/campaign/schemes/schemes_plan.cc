@@ -35,8 +35,8 @@ struct FamilyShare {
   /// request order.
   std::uint64_t schedules = 0;
   bool faults = true;  ///< each workload also runs once with I/O errors
-  /// If false, the family runs only if it is requested by name. Its few faults might not expose a
-  /// control, and a control that passes would invalidate a shard of the whole campaign.
+  /// If false, the family runs only if it is requested by name. With its few faults, a control
+  /// might pass, and a control that passes would invalidate a shard of the whole campaign.
   bool in_whole = true;
   std::uint64_t first_order = 0;  ///< a multiple of kOrders
 };

@@ -96,8 +96,8 @@ class Examination {
                 "this is a bug in the in-process lab; do not rely on either result");
   }
 
-  /// After fsck has repaired the image, checks it with the audit of this type of file system, if
-  /// there is one.
+  /// Checks the image that fsck has repaired with the audit of this type of file system, if there
+  /// is one.
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};
