@@ -12,8 +12,8 @@
 
 namespace headcrash::adapters {
 
-/// Estimate of the maximum number of bytes by which the free space of an emptied file system is
-/// below that of a new one. The cause is the growth of the maps.
+/// Upper estimate of the free space that an emptied file system lacks, compared with a new one,
+/// because its maps have grown.
 inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 /// Size of the pieces in which files grow; not a multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;

@@ -69,7 +69,7 @@ struct FileStatus {
   std::uint64_t size_bytes = 0;
   std::uint64_t allocated_bytes = 0;
   std::int64_t modified_ns = 0;  ///< modification time, since the epoch
-  // Set only by some file systems; not used by workloads.
+  // Only some file systems set the following members. Workloads do not use them.
   std::int64_t accessed_ns = 0, changed_ns = 0;
   std::optional<std::int64_t> born_ns = {};  ///< creation time
   std::uint32_t user = 0, group = 0;
@@ -82,8 +82,8 @@ struct AttributeChanges {
   std::optional<std::int64_t> accessed_ns, modified_ns;
 };
 
-/// An inode as the beginning of a path: "//12.3/name" is `name` in the directory with inode 12 and
-/// generation 3.
+/// An inode with which a path can begin: "//12.3/name" is `name` in the directory with inode 12
+/// and generation 3.
 struct InodeName {
   std::uint64_t inode = 0, generation = 0;
 
@@ -206,8 +206,8 @@ class Vfs {
   /// Writes through a shared mapping, then calls msync(MS_SYNC) on these pages.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;
-  /// Returns the number of extents (contiguous runs of blocks) of the file, after writing its dirty
-  /// data. 0 means that the file has no blocks.
+  /// Writes the file's dirty data, and returns the number of extents (contiguous runs of blocks). A
+  /// file without blocks has 0 extents.
   virtual VfsResult<std::uint64_t> pieces(FileHandle) { return refuse(ENOTSUP); }
   virtual VfsResult<void> fsync(FileHandle file) = 0;
   virtual VfsResult<void> fdatasync(FileHandle file) = 0;
@@ -229,7 +229,7 @@ class Vfs {
   virtual VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) = 0;
   virtual VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) = 0;
   virtual VfsResult<void> fsync_directory(std::string_view path) = 0;
-  /// The handle may be used only for fsync() and close().
+  /// The handle supports only fsync() and close().
   virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }

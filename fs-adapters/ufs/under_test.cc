@@ -315,8 +315,8 @@ Result<std::vector<os::SectorRange>> UfsType::fault_areas(const model::SectorSto
   return areas;
 }
 
-/// If the disk's journal is in use, considers only systems with a journal; otherwise, considers
-/// only systems without one.
+/// Considers only systems with a journal if the disk's journal is in use, and only systems without
+/// a journal if it is not.
 bool UfsType::left_by_a_cut(const adapters::CheckReport& report) const {
   const auto may_be_left = [&](const adapters::CheckFinding& finding) {
     return std::ranges::any_of(systems_, [&](const auto& system) {

@@ -53,7 +53,7 @@ struct SiteVerdict {
   enum class Need : std::uint8_t {
     needed,
     redundant,    ///< no state fails if its calls are skipped
-    proven,       ///< the disk receives the same requests if its calls are skipped
+    proven,       ///< skipping the site's calls does not change the requests to the disk
     together,     ///< redundant alone, but needed if all other redundant sites are dropped
     unclear,      ///< no run made a call at the site, or no state was checked
     unskippable,  ///< its calls cannot be skipped; for example, a flush through io_uring

@@ -33,8 +33,7 @@ inline constexpr std::size_t kTargetsMost = 4;
 /// Returns the sites of a run, in the order of their first calls.
 std::vector<Site> sites_of(const Trace& trace);
 
-/// The number of times that a run reached a call site, and how many of these calls the tracer
-/// skipped.
+/// The number of calls from a site in one run. `skipped` counts the calls that the tracer skipped.
 struct SiteCounts {
   std::uint64_t calls = 0, skipped = 0;
 };

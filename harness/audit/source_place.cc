@@ -1,4 +1,4 @@
-// Reads symbol tables, and asks addr2line (source_place.h).
+// Reads symbol tables, and runs addr2line (source_place.h).
 #include "harness/audit/source_place.h"
 
 #include <cxxabi.h>

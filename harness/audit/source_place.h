@@ -20,9 +20,8 @@ struct SourcePlace {
   std::string text() const;
 };
 
-/// Looks up the frame in its object file, which is below `root` on this host. Also queries
-/// addr2line(1) if it is installed. If the object file cannot be read, returns only the file's name
-/// and the offset.
+/// Looks up the frame in its object file below `root` on this host. Also queries addr2line(1) if it
+/// is installed. If the object file cannot be read, returns only the file's name and the offset.
 SourcePlace source_place(const Frame& frame, const std::filesystem::path& root = "/");
 
 }  // namespace headcrash::audit

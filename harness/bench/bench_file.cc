@@ -27,7 +27,7 @@ namespace {
 using base::StrictTable;
 using model::kSectorBytes;
 
-/// This limit is needed because a workload is created for every combination of parameter values.
+/// Limits the number of workloads, because there is one for every combination of parameter values.
 constexpr std::size_t kWorkloadsMost = 1000;
 constexpr double kNarrowest = 0.001, kWidest = 1;
 

@@ -108,7 +108,7 @@ TEST(BenchFile, ProcessorTimeIsChargedOnlyInVirtualTime) {
     expect_refused(in_virtual_time + "charge = " + wrong + "\n",
                    {"guest.charge", "from 0.001 to 1000"});
   expect_refused(kGood + "[guest]\ncharge = 1\n", {"guest.charge", "--guest virtual"});
-  // Settings that come from --guest and --charge are added to the benchmark's text.
+  // The values of --guest and --charge must appear in the stored text of the benchmark.
   const auto chosen = load_bench("quick", {.kind = "virtual", .charge = 3});
   ASSERT_TRUE(chosen) << chosen.error().message();
   EXPECT_EQ(chosen->charge, 3);

@@ -124,7 +124,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
       2)
       << "the cache was dropped";
 
-  // The database has the trials that ran out of space, but no measurements of these trials.
+  // The trials that ran out of space are in the database, but without measurements.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "

@@ -109,8 +109,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  /// True if the next measured phase can begin without waiting for the device: the last phase was
-  /// measured, too.
+  /// True if the last phase was measured. The device is then idle, so the next measured phase
+  /// begins without waiting.
   bool settled_ = false;
 };
 

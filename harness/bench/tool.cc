@@ -423,7 +423,7 @@ Result<ToolReport> parse_report(const ToolJob& job, const std::string& text) {
     if (const auto seconds = fixed_time_s(job, text))
       report.metrics.push_back({db::kFixedTimeMetric, "s", *seconds});
     return report;
-    // Thrown by the JSON library, by regular expressions and by number parsers.
+    // The JSON library, regular expressions and number parsers throw exceptions.
   } catch (const std::exception& error) {
     constexpr std::size_t kShown = 400;
     return fail("report of " + job.tool, error.what(),

@@ -1,4 +1,4 @@
-// The texts of the default jobs (usual_jobs.h).
+// Defines the default jobs (usual_jobs.h).
 #include "harness/bench/usual_jobs.h"
 
 #include <fmt/format.h>

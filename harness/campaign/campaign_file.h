@@ -42,8 +42,8 @@ struct Campaign {
   /// Time from power-on to the start of recovery, in model time. It simulates how long the machine
   /// takes to boot.
   std::int64_t start_s = 0;
-  /// Cut the power only after the whole workload and an unmount, and compare the result of the
-  /// workload with the reference (uncut_work.h).
+  /// If true, the power is cut only after the whole workload and an unmount, and the result of the
+  /// workload is compared with the reference (uncut_work.h).
   bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;
   /// Time limit of a step in the guest; exceeding it counts as a hang.
@@ -73,8 +73,7 @@ struct TrialPlan {
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< points into the campaign
   std::string profile;
   std::uint64_t seed = 0;
-  /// Number of this trial's cut among the cuts of its cell, counted from 0. The workload depends on
-  /// this number.
+  /// Ordinal of this trial's power cut within its cell, counted from 0. The workload depends on it.
   std::uint64_t number = 0;
   const ExploredCell* cell = nullptr;  ///< null for a trial with one power cut
   std::string workload;  ///< workload with its number, such as "ace-seq1/17", if the trial explores
@@ -106,7 +105,7 @@ class TrialPlans {
     const ExploredCell* cell = nullptr;
     CellWorkloads workloads;
   };
-  /// Consecutive rounds with the same places. Each round has one trial for each place.
+  /// Consecutive turns with the same places. Each turn has one trial for each place.
   struct Round {
     std::size_t first_index = 0;
     std::uint64_t first_turn = 0;

@@ -52,7 +52,7 @@ Result<void> parse_strategies(const StrictTable& table, std::vector<std::string>
   return {};
 }
 
-/// Names of a cell's keys as they appear in errors.
+/// Names of a cell's keys, for use in errors.
 struct CellKeys {
   std::string device, strategies;
 };
@@ -267,8 +267,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
   return {};
 }
 
-/// If the cell names a kind of numbered workloads without a number, returns how many of them exist.
-/// Returns 0 for all other cells.
+/// If the cell's workload names a kind of numbered workloads, but no number, returns the number of
+/// workloads of this kind. Returns 0 for all other cells.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())

@@ -83,10 +83,9 @@ struct ExploredCell {
   bool own_strategies = false;  ///< `strategies` differ from those of the campaign
 };
 
-/// Returns a text for each setting in which the cell differs from its adapter's defaults, for
-/// example "write-through", "new-disk", "netra-raid5", "dead:hd0.3", "after-cut:dead:hd0.3" or
-/// "lose-all". Several texts are joined by '+'. Returns an empty string if the cell does not
-/// differ.
+/// Returns the settings in which the cell differs from its adapter's defaults, joined by '+'.
+/// Examples of settings are "write-through", "new-disk", "netra-raid5", "dead:hd0.3",
+/// "after-cut:dead:hd0.3" and "lose-all". Returns an empty string if the cell does not differ.
 std::string variant(const ExploredCell& cell);
 /// Returns the cell's name, which consists of the adapter's name and the variant, for example
 /// "xfs+write-through".
@@ -104,7 +103,7 @@ struct Exploration {
   /// Fraction of the states that are checked a second time, wholly in the guest.
   double in_guest_share = 0.05;
   std::int64_t confirm = 20;  ///< maximum number of failures of each kind to confirm
-  /// Also minimise the operations of a failure. Lost writes are always minimised.
+  /// If true, also minimises the operations of a failure. Lost writes are always minimised.
   bool minimise_operations = true;
   bool keep = false;                ///< also keep the recordings of clean trials
   std::vector<ExploredCell> cells;  ///< controls first
@@ -151,7 +150,7 @@ Result<void> parse_faults(const base::StrictTable& table, explorer::StageMachine
 /// Parses the key `application`, which is a name or a list of names. Returns an empty list if the
 /// key is absent.
 Result<std::vector<workload::Application>> parse_applications(const base::StrictTable& table);
-/// Replaces the cell's workload with an application.
+/// Makes the cell run an application instead of its workload.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
 /// Fails if the workload is unknown, with a hint that suggests a known one. Also fails if the cell

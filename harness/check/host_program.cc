@@ -73,8 +73,8 @@ std::string unescape(std::string_view text, std::size_t& at) {
   return value;
 }
 
-/// Returns the PATH of an annotation "<PATH>", which strace prints after a descriptor. Returns an
-/// empty view if there is no annotation at position `at`.
+/// strace prints an annotation "<PATH>" after a descriptor. Returns the PATH of the annotation at
+/// position `at`, or an empty view if that position has no annotation.
 std::string_view annotated(std::string_view line, std::size_t at) {
   if (at >= line.size() || line[at] != '<' || at + 1 >= line.size() || line[at + 1] != '/')
     return {};
@@ -141,7 +141,7 @@ std::string interpreter_of(const fs::path& program) {
 /// the reserved range; nullopt for other lines and for modes that release space.
 std::optional<std::pair<std::string, std::uint64_t>> reserved_range(std::string_view line) {
   constexpr std::string_view kCall = "fallocate(";
-  const std::size_t call = line.find_first_not_of("0123456789 ");  // after the process's number
+  const std::size_t call = line.find_first_not_of("0123456789 ");  // after the process id
   if (call == std::string_view::npos || !line.substr(call).starts_with(kCall)) return std::nullopt;
   const std::size_t open = line.find('<', call);
   if (open == std::string_view::npos) return std::nullopt;

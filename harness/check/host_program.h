@@ -28,8 +28,8 @@ struct HostRun {
   std::string output, errors;
   double seconds = 0;
   /// Absolute paths of the files, symbolic links and directories that the program used. They may
-  /// contain "." and "..", as in its system calls. Excludes its working directory, /proc, /sys and
-  /// /dev.
+  /// contain "." and "..", as in the program's system calls. Excludes the program's working
+  /// directory, /proc, /sys and /dev.
   std::set<std::filesystem::path> paths;
   std::uint64_t preallocated = 0;  ///< bytes that fallocate(2) reserved
 };

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::size_t kLineBytesMost = 200;  // equal to kPersistedTextMost in harness/guest
+constexpr std::size_t kLineBytesMost = 200;  // must equal kPersistedTextMost in harness/guest
 constexpr fs::perms kTraversable =
     fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
@@ -129,8 +129,8 @@ Result<void> add_files(const std::vector<std::string>& files, std::set<fs::path>
   return {};
 }
 
-/// Returns true if the kernel can execute the file. This is false for a script without "#!",
-/// although sh(1) can run such a script.
+/// Returns true if the kernel can execute the file. The kernel cannot execute a script without
+/// "#!", although sh(1) can run such a script.
 bool is_executable(const std::string& path) {
   if (::access(path.c_str(), X_OK) != 0) return false;
   std::ifstream file(path, std::ios::binary);

@@ -1,5 +1,4 @@
-// Implements `headcrash audit`, which finds the missing and the redundant flush calls of a user's
-// program.
+// Implements `headcrash audit`, which finds missing and redundant flush calls in a user's program.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -168,14 +167,14 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
 struct AuditRow {
   audit::SourcePlace place;
   std::vector<audit::Frame> callers;  ///< the frames that called `place`
-  /// Text of the place. If several rows would have the same text, also names the callers.
+  /// `place` as text. If several rows would have the same text, also names the callers.
   std::string where;
   std::string call;
   std::uint64_t calls = 0;
   std::string verdict;
   std::optional<double> cost_ms;  ///< cost of one call on the first file system
   bool droppable = false, missing = false;
-  /// Description of the loss on the first file system that loses data.
+  /// Describes the loss on the first file system that loses data.
   std::string loss;
   std::vector<std::string> evidence;  ///< further lines about this loss
 };

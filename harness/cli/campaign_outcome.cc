@@ -16,8 +16,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// If a row of the table `coverage` has the strategy "other recovery: NAME", returns NAME, which
-/// says what the row counts. Returns an empty string for all other rows, which count states.
+/// Returns NAME if the row's strategy is "other recovery: NAME". Such a row of `coverage` does not
+/// count states, and NAME says what it counts. Returns an empty string for all other rows.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)
@@ -83,7 +83,7 @@ void print_other_recoveries(const std::map<std::string, std::map<std::string, do
   }
 }
 
-/// Prints a table with one row per scheme, which shows how many states had each result.
+/// Prints a table with one row per scheme. A row shows how many states had each result.
 void print_schemes(const nlohmann::json& exploration) {
   struct Scheme {
     double trials = 0, states = 0, shown = 0, unconfirmed = 0;
@@ -129,7 +129,7 @@ std::string seconds_text(double seconds) {
 }
 
 /// Prints each failure with the command that repeats it. States with the same verdict and command
-/// share one line, which gives the number of these states.
+/// share one line, which shows how many states it stands for.
 void print_failures(const nlohmann::json& failures, const std::string& database) {
   using Line = std::pair<std::string, std::string>;  // the failure, and the command that repeats it
   std::vector<Line> order;

@@ -38,7 +38,7 @@ struct Verdict {
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
   bool whole = false;  ///< true if every state that the strategies define was checked
-  /// The recording in which the control searches for a loss
+  /// Recording of the program, in which sees_a_loss() searches for a loss.
   std::string recording;
   std::string headline;            ///< printed after word(kind); empty if the verdict is `kept`
   std::vector<std::string> about;  ///< further lines about the loss
@@ -247,7 +247,7 @@ Result<int> check_all(const CheckArguments& arguments) {
   const int ended =
       finish_ci(arguments.ci, "headcrash check", ci_cases(arguments, verdicts, blind), kFine);
   if (ended != kFine) return ended;
-  // The JSON output has already reported that the verifier is blind ("can_see": false).
+  // The JSON output already says that the verifier cannot detect a loss ("can_see": false).
   if (!lost && blind && arguments.as_json) return kUsage;
   if (!lost && blind)
     return fail(

@@ -57,7 +57,7 @@ void print(const nlohmann::json& value) {
 
 int finish_output(int exit_code) {
   errno = 0;
-  // Flush with fflush(): if it fails, it sets the error indicator of stdout and errno.
+  // Flush with fflush(), because it sets errno and the error indicator of stdout if it fails.
   std::cout.flush();
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;

@@ -22,9 +22,9 @@ void each_command(const CLI::App& command, const std::string& place,
     each_command(*part, place.empty() ? part->get_name() : place + " " + part->get_name(), visit);
 }
 
-/// Returns the list that completes the option's value, for example "campaigns" if the option's
-/// description mentions "headcrash list campaigns". Returns an empty string if there is no such
-/// list.
+/// Returns the name of the list whose items complete the option's value. This is "campaigns", for
+/// example, if the option's description mentions "headcrash list campaigns". Returns an empty
+/// string if there is no such list.
 std::string list_of(const CLI::Option& option) {
   constexpr std::string_view kList = "headcrash list ";
   const std::string& text = option.get_description();

@@ -53,8 +53,8 @@ constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
 struct Finding {
   std::string what, found, hint;
   bool good = true;
-  unsigned needed_for = 0;   ///< uses that are impossible if the finding is not good
-  unsigned missing_for = 0;  ///< uses that are impossible even if the finding is good
+  unsigned needed_for = 0;   ///< uses of headcrash that fail unless `good` is true
+  unsigned missing_for = 0;  ///< uses of headcrash that fail even if `good` is true
 };
 
 /// Checks whether the directory for guests is writable. If it does not exist, checks whether it can

@@ -521,7 +521,8 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
   const std::size_t kinds = explorer::first_of_each_kind(explored.result.failures).size();
   if (!explored.filesystem.stack || kinds == 0 || interrupted()) return {};
   if (!arguments.recording.empty()) {
-    explored.attribution = "unknown: only a new recording can be repeated on the bare disk";
+    explored.attribution =
+        "unknown: the workload of an existing recording is not repeated on the bare disk";
     return {};
   }
   ExploreArguments bare = arguments;

@@ -23,10 +23,10 @@
 
 namespace headcrash::cli {
 
-/// File name of the recording of mkfs. It is in the same directory as the workload's recording.
+/// File name of the recording of mkfs, which is in the same directory as the workload's recording.
 inline constexpr const char* kFormattedName = "formatted.hcrec";
-/// Default file name of the workload's recording. It is in the same directory as the recording of
-/// mkfs.
+/// Default file name of the workload's recording, which is in the same directory as the recording
+/// of mkfs.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
 
 inline constexpr const char* kStacksHelp =

@@ -17,7 +17,7 @@ void add_help(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash help\n  headcrash help campaign\n  headcrash help image ufs mkfs");
   command->callback([words, &exit_code] {
     int unused = 0;
-    /// a new tree, because in the tree that was parsed, the options of `help` are already set
+    // Search a new tree: in the tree that was parsed, the options of `help` are already set.
     const auto fresh = make_app(unused);
     const auto found = find_command(*fresh, *words);
     if (!found) {

@@ -30,8 +30,8 @@ struct ImageArguments {
   bool repair = false, without_log = false, as_json = false;
 };
 
-/// An image and, if there is one, the image of its log. Together they form a single store, which
-/// uses the driver's addresses.
+/// An image and, if there is one, the image of its log. Together, the two images form a store that
+/// is read and written at the driver's addresses.
 class Image {
  public:
   using File = std::unique_ptr<media::SparseFileStore>;

@@ -133,8 +133,7 @@ json parameters_of(const timed::TimedWorkload& workload) {
   return parameters;
 }
 
-/// Returns the workloads of both kinds: those of campaigns are cut and judged, and those of
-/// benchmarks are timed.
+/// Returns two kinds of workloads: those for crash tests, and those for benchmarks.
 json workloads() {
   json rows = json::array();
   for (const workload::WorkloadSummary& each : workload::known_workloads()) {
@@ -233,7 +232,7 @@ json timed_workloads() {
   return rows;
 }
 
-/// Formats a JSON value as a cell of the table. An object lists the origin of each number of a
+/// Formats a JSON value as a cell of the table. A JSON object gives the origin of each number in a
 /// profile. Its cell contains only the kinds of origin; --json prints the whole object.
 std::string cell(const json& value) {
   if (value.is_object()) {

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     if (std::ferror(stdout) != 0) return finish_output(kUsage);
     std::fprintf(stderr,
                  "headcrash: internal error: %s; please report it with the command that led here\n",
-                 error.what());  // does not throw, even if standard error is not writable either
+                 error.what());  // unlike fmt, does not throw if standard error is not writable
     return kUsage;
   }
 }

@@ -168,7 +168,7 @@ int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then
   return oracle::keeps_promises(now.judgement.verdict) != arguments.find_fix ? kFine : kFound;
 }
 
-/// Reports a replay that could not be completed. Such a replay says nothing about the file system.
+/// Reports a replay that could not be completed. The exit code makes git bisect skip the commit.
 int cannot_tell(const Error& error, bool as_json) {
   report_error(error, as_json);
   return kCannotTell;
@@ -185,7 +185,7 @@ std::string command_of(const StoredTrial& trial, const ReplayArguments& argument
   return command;
 }
 
-/// Writes the page for --html, which shows the cut and the verdict of this replay.
+/// Writes the page for --html. The page shows the cut and the verdict of this replay.
 Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, const Replayed& now,
                         const ReplayArguments& arguments) {
   if (arguments.html.empty()) return {};
@@ -358,8 +358,8 @@ int replay(const ReplayArguments& arguments) {
   if (!trial) return report_error(trial.error(), arguments.as_json);
   if (const auto good = check(arguments, *trial); !good)
     return report_error(good.error(), arguments.as_json);
-  // Read the file as late as possible: git bisect may have changed it, and it must belong to the
-  // commit under test.
+  // Read the file as late as possible. It must belong to the commit under test, and git bisect may
+  // have changed it in the meantime.
   if (const auto taken = choose_kernel(arguments, trial->filesystem); !taken)
     return cannot_tell(taken.error(), arguments.as_json);
   const bool cut = trial->state.empty() && !arguments.shell;

@@ -226,8 +226,8 @@ Result<std::uint64_t> power_cut_event(const fs::path& recording) {
   }
 }
 
-/// Returns the recording of the recovery of `state`. The recordings of recoveries are in the
-/// directory of the workload's recording. Each contains the name of the state that was recovered.
+/// Returns the recording of the recovery of `state`. The recording is in the directory of the
+/// workload's recording, and contains the name of the state that was recovered.
 Result<fs::path> recording_of_recovery(const fs::path& recording, const std::string& state) {
   const std::string begin = recording.stem().string() + ".recovery-";
   std::error_code error;

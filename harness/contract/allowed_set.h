@@ -62,7 +62,7 @@ struct Fact {
   /// Normally equal to `path`.
   std::string source;
   std::vector<std::size_t> states;  ///< each number N stands for the tree after N operations
-  std::uint64_t unit = 0;           ///< for mixes: size of a unit in bytes
+  std::uint64_t unit = 0;           ///< size of a unit in bytes, in a row with "mixes"
 };
 
 struct Row {
@@ -74,7 +74,7 @@ struct Row {
   std::vector<Fact> alternatives;  ///< at least one of these must hold
 };
 
-/// The range of operations to which a row can refer.
+/// Limits on the operation numbers in a row.
 struct RowLimits {
   std::size_t operations = 0;
   /// The test's last persistence point, as an operation number counted from 0.

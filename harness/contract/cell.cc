@@ -23,7 +23,7 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
-/// Returns the second line of a cell, which shows the kind of promise.
+/// Returns the second line of a cell: the kind of promise.
 std::string promise_line(const Cell& cell) {
   return std::string(name(cell.promise.kind));
 }

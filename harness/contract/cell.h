@@ -55,7 +55,7 @@ struct Cell {
   /// Counts a checked state. `findings` may contain findings of other tiers, which are ignored.
   void add(const oracle::Judgement& judgement, const std::vector<oracle::Finding>& findings,
            const std::string& state, std::size_t missing);
-  /// Sets the answer, once all states have been counted.
+  /// Sets the answer. Call once all states have been counted.
   void finish(const std::vector<states::Coverage>& coverage);
   bool lost() const { return answer == Answer::broken || answer == Answer::unusable; }
   /// Returns a text such as "kept 0/412", "broken 3/388+", "unusable 8/44" or "unsupported".
@@ -82,7 +82,7 @@ nlohmann::json as_json(const Table& table);
 /// Parses a table that as_json() has written. Fails if it contains a test that no longer exists.
 Result<Table> parse_table(const std::string& text, const std::string& file_name);
 
-/// A cell that differs between two tables or systems.
+/// A test whose cells differ between two tables or systems.
 struct Difference {
   int test = 0;
   const Cell* one = nullptr;

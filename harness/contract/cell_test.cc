@@ -37,7 +37,7 @@ TEST(Cell, CountsTheStatesInWhichTheAnswerIsNo) {
   EXPECT_EQ(cell.text(), "broken 3/5");
 }
 
-/// If a state does not mount, the question of the test has no answer for this state.
+/// A state that does not mount says nothing about the guarantee under test.
 TEST(Cell, StatesThatDoNotMountAreCountedApart) {
   Cell cell;
   cell.add({Verdict::unmountable, "bad magic"}, {}, "w9-1.2", 2);

@@ -1,6 +1,6 @@
 #pragma once
-// An in-memory file system, which computes the trees that a litmus test expects: the tree after
-// each operation if the power is not cut.
+// An in-memory file system. It computes the trees that a litmus test expects: the tree after each
+// operation if the power is not cut.
 //
 // The file system shares no code with the oracle or with our file systems. Operations take effect
 // at once, and sync and fsync do nothing.

@@ -40,7 +40,7 @@ constexpr std::array<StepWord, 11> kStepWords{{{Kind::forget, "forget"},
 
 constexpr std::uint64_t kBlockBytes = 512;
 
-/// Executes an operation in memory. A rest takes no time.
+/// Executes an operation in memory. Does not wait during a `rest` operation.
 VfsResult<void> execute(const Operation& operation, MemoryFileSystem& files,
                         workload::OpenFiles& open_files) {
   if (operation.kind == Operation::Kind::rest) return {};
@@ -58,7 +58,7 @@ void remove(Tree& tree, const std::string& path) {
   });
 }
 
-/// Replaces the whole content with a single run of blocks of this kind.
+/// Replaces the whole content with one run of the given kind.
 void fill(ObservedObject& object, ContentRun::Kind kind) {
   object.runs.clear();
   const std::uint64_t blocks = (object.size_bytes + kBlockBytes - 1) / kBlockBytes;
@@ -212,7 +212,8 @@ ModelledCut defective_cut(std::span<const Operation> initial, std::span<const Op
   MemoryFileSystem files;
   workload::OpenFiles open_files(files);
   for (const Operation& operation : initial) (void)execute(operation, files, open_files);
-  // An operation that depends on a forgotten one fails and has no effect.
+  // The defect omits the operations in `forgotten`. An operation that depends on an omitted one
+  // fails and has no effect.
   for (std::size_t i = 0; i < end; ++i)
     if (!forgotten.contains(i)) (void)execute(operations[i], files, open_files);
   ModelledCut cut{files.tree(), last_persistent(operations.first(end))};

@@ -33,7 +33,7 @@ struct ServedDeviceSpec {
   std::vector<std::string> faults{};  ///< each in its text form
   /// Directory for the disks' contents; unset to keep the contents in memory.
   std::optional<std::filesystem::path> store;
-  /// File for the recording. If `store` is set too, this file must not exist yet.
+  /// File for the recording. Must not exist yet if `store` is also set.
   std::optional<std::filesystem::path> recording;
   /// Socket through which the disks are served; by default nbd.sock or vhost.sock in the scratch
   /// directory.

@@ -62,7 +62,7 @@ TEST(StateServer, ForwardsTheServersErrors) {
 }
 
 TEST(StateServer, ServesManyThreads) {
-  // Exceeds the client's number of connections, so that threads share connections
+  // There are more stages than client connections, so that threads share connections.
   constexpr std::size_t kStages = 12;
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);

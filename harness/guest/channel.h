@@ -27,8 +27,8 @@ class Channel {
   void send(const nlohmann::json& message);
 
  protected:
-  /// Returns the next bytes from the host. They are valid until the next call. After a timeout,
-  /// returns an empty view and discards any partial line.
+  /// Returns the next bytes from the host. The returned view is valid until the next call. After a
+  /// timeout, returns an empty view and discards any partial line.
   virtual std::string_view receive() = 0;
   virtual void send_bytes(std::string_view bytes) = 0;
 

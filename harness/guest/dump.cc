@@ -32,7 +32,8 @@ std::string hex(std::span<const std::byte> bytes) {
 
 // Describes a block without its position. Adjacent blocks with equal descriptions form a run.
 struct Words {
-  /// The elements of a run after its first block and its number of blocks.
+  /// The description of a run's blocks. In the output, it follows the run's first block and number
+  /// of blocks.
   json tail;
   bool joinable = true;  // false for a moved block, which is always a separate run
 };

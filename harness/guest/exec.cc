@@ -164,9 +164,9 @@ bool adopts_orphans() {
   return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked != 0);
 }
 
-/// Returns a descriptor that becomes readable when any child exits, so that the caller can reap
-/// orphans while a program runs. This is necessary because some programs wait until an orphan has
-/// disappeared. Returns -1 if orphans do not become children of this process.
+/// Returns a descriptor that becomes readable when any child exits. The caller can then reap
+/// orphans while a program runs, because some programs wait until an orphan has disappeared.
+/// Returns -1 if orphans do not become children of this process.
 int orphans_end() {
   static const base::Descriptor ends = [] {
     sigset_t child;

@@ -76,7 +76,7 @@ TEST(RunProgram, KeepsTheEndOfLongOutput) {
   EXPECT_EQ(end.output.substr(end.output.size() - 5), "last\n");
 }
 
-/// In a guest, the agent is process 1, which becomes the parent of a daemon's orphans.
+/// In a guest, the agent is process 1, so the orphans of a daemon become the agent's children.
 TEST(RunProgram, ReapsOrphansWhileAProgramRuns) {
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   const TemporaryFolder folder;

@@ -97,7 +97,7 @@ class Mounts {
     std::filesystem::create_directory(target_);
   }
   ~Mounts() {
-    // At this point, the file system is still mounted only if a round has failed.
+    // The destructor finds a mounted file system only if a round has failed.
     if (mounted_) (void)std::system(fmt::format("umount -l {}", target_.string()).c_str());
   }
   Mounts(const Mounts&) = delete;

@@ -190,8 +190,8 @@ VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex) {
 
 VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed) {
   if (seed.size() > kLongestSeedBytes) return refuse(EINVAL);
-  // The argument is a struct rand_pool_info. It consists of two ints (bits of entropy, number of
-  // bytes) and the bytes.
+  // The argument is a struct rand_pool_info: two ints (bits of entropy, number of bytes), followed
+  // by the bytes.
   alignas(rand_pool_info) std::array<std::byte, sizeof(rand_pool_info) + kLongestSeedBytes>
       request{};
   const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};

@@ -61,8 +61,8 @@ VfsResult<std::int64_t> time_direct_read(const std::string& path, std::int64_t o
 VfsResult<std::string> read_nonce(const std::string& path);
 
 /// Makes the check of a crash state faster. Requests to the disk bypass the I/O scheduler, which
-/// would submit them from other threads. Flushes are omitted; on a disk that is not recorded, they
-/// would have no effect.
+/// would submit them from other threads. The disk receives no flushes, because flushes have no
+/// effect on a disk that is not recorded.
 void shorten_way(const std::string& disk);
 /// Restores the kernel's own settings for all disks. Must be called before work that is recorded or
 /// timed.

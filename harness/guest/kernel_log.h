@@ -25,7 +25,7 @@ class KernelLog {
   base::Descriptor records_;
 };
 
-/// Returns the last `count` lines of a log, joined to one line with "; ".
+/// Returns the last `count` lines of a log, joined by "; ".
 std::string last_lines(std::string_view log, std::size_t count);
 
 }  // namespace headcrash::guest

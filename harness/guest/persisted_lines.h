@@ -15,9 +15,9 @@ class PersistedLines {
  public:
   /// If `every_line` is true, each nonempty line is a promise, even without the word "persisted".
   explicit PersistedLines(bool every_line) : every_line_(every_line) {}
-  /// Adds output. Returns the texts of all lines that are now complete, in order. Lines that are
-  /// too long or not printable ASCII are counted as refused. They must not be ignored, because
-  /// ignoring a promise would make the verdict too lenient.
+  /// Adds output. Returns the texts of all lines that are now complete, in order. Counts as refused
+  /// the lines that are too long or not printable ASCII. Such a line may be a promise, and the
+  /// verdict would be too lenient if it were ignored.
   std::vector<std::string> feed(std::string_view bytes);
   std::size_t refused() const { return refused_; }
 

@@ -87,9 +87,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
   VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
-  /// Calls sync(2), which cannot report errors; only a later fsync of the file reports a disk
-  /// error. This function does not call fsync to find errors, because that would send flushes that
-  /// the workload did not request.
+  /// Calls sync(2), which cannot report errors. A later fsync of the file would report a disk
+  /// error, but it would also send flushes that the workload did not request.
   VfsResult<void> sync() override;
   VfsResult<void> syncfs() override;
   VfsResult<SpaceStatus> space() override;

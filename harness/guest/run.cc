@@ -37,7 +37,7 @@ class Run {
     for (std::size_t thread = 1; thread < threads_; ++thread)
       others.emplace_back([this, thread] { work(thread); });
     work(0);
-    others.clear();  // joins the threads
+    others.clear();  // waits for the threads to end
     return end_;
   }
 

@@ -27,15 +27,14 @@ struct VerifierEnd {
 /// omitted.
 inline constexpr std::size_t kApplicationFindingsMost = 100;
 
-/// Converts the output of a verifier that has exited. The exit code must be 0, or 1 with at least
-/// one line that names a loss. Otherwise the function fails, because the state of the file system
-/// is unknown. If the verifier timed out, the caller must treat this as a hang.
+/// Converts the output of a verifier that has exited. Fails if the exit code is neither 0, nor 1
+/// with at least one line that names a loss, because the state of the file system is then unknown.
+/// If the verifier timed out, the caller must treat this as a hang.
 Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier);
 
 /// Converts the exit code of a verifier that does not use the output format of
-/// application_findings(). Any code other than 0 gives one finding of lost_synced_data, which
-/// quotes the end of the output. Fails if the shell could not start the verifier (exit codes 126
-/// and 127).
+/// application_findings(). For any code other than 0, returns one finding of lost_synced_data with
+/// the end of the output. Fails if the shell could not start the verifier (exit codes 126 and 127).
 Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier);
 
 /// Returns the texts of the first few "permitted: ..." lines, joined by "; ". Returns an empty

@@ -208,8 +208,8 @@ void Judge::judge_third_name(ObjectId directory, const ObservedObject& observed)
   const SlotHistory* exchanged = nullptr;
   const PermittedName allowed = third_names(directory, exchanged);
   if (exchanged != nullptr) return judge_object(*exchanged, allowed, observed);
-  report({Verdict::wrong_data, Tier::integrity, observed.path, "no temporary name of an exchange",
-          std::string(kind_of(observed.type))});
+  report({Verdict::wrong_data, Tier::integrity, observed.path,
+          "no temporary name left behind by an exchange", std::string(kind_of(observed.type))});
 }
 
 std::vector<TokenId> Judge::candidates(const PermittedName& allowed,

@@ -12,7 +12,8 @@
 namespace headcrash::oracle {
 namespace {
 
-/// Returns the newest state after the first `done` operations; null if there was no state yet.
+/// Returns the newest of the states that the first `done` operations created; null if they created
+/// none.
 template <typename State>
 const State* state_after(const std::vector<State>& states, std::size_t done, auto&& operation_of) {
   const auto later = std::find_if(states.begin(), states.end(),

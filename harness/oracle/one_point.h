@@ -1,5 +1,5 @@
 #pragma once
-// Checks whether a tree matches one point of the history (Promises::one_point).
+// Checks whether a tree matches one point in the history (Promises::one_point).
 //
 // The number of executed operations determines the object to which each name refers, and that
 // object's size, mode, owner, times, attributes and contents. Even if each name is permitted when

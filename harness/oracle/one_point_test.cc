@@ -1,4 +1,4 @@
-// Tests trees that match one point of the history, and trees that match no point although each of
+// Tests trees that match one point in the history, and trees that match no point although each of
 // their names is permitted.
 #include <gtest/gtest.h>
 

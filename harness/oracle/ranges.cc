@@ -52,8 +52,8 @@ Result<void> Follower::move_blocks(const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   if (file.unclear) return {};
   if (collapses ? end >= was : operation.offset >= was)
-    return wrong(fmt::format("the file has {} bytes; the range must {} before its end", was,
-                             collapses ? "end" : "begin"));
+    return wrong(fmt::format("the file has {} bytes; the range must {} before the end of the file",
+                             was, collapses ? "end" : "begin"));
   const std::uint64_t first = operation.offset / kStampBytes,
                       blocks = operation.length / kStampBytes;
   const auto distance = static_cast<std::int64_t>(blocks);

@@ -3,9 +3,9 @@
 // whose result may differ.
 //
 // Each object of a tree has a digest of everything that the oracle examines. If a tree was already
-// judged at the same persistence point, it is not judged again. The same is true of a lone name
-// (lone_names.h) if an earlier tree without findings had the same contents under this name. The
-// results equal those of Oracle::judge().
+// judged at the same persistence point, it is not judged again. A lone name can be judged
+// independently of other names (lone_names.h). It is not judged again if an earlier tree without
+// findings had the same contents under this name. The results equal those of Oracle::judge().
 
 #include <cstdint>
 #include <map>

@@ -194,10 +194,10 @@ std::vector<WorkloadSummary> known_workloads() {
   for (const Family& each : families())
     list.push_back({std::string(each.name), std::string(each.title)});
   for (int length = 1; length <= Ace::kLongest; ++length) {
-    list.push_back(
-        {fmt::format("{}{}", kAcePrefix, length),
-         fmt::format("every workload of {} step{}, by number", length, length == 1 ? "" : "s"),
-         ace_of(length, Ace::Vocabulary::first).count()});
+    list.push_back({fmt::format("{}{}", kAcePrefix, length),
+                    fmt::format("every workload of {} step{}, in numerical order", length,
+                                length == 1 ? "" : "s"),
+                    ace_of(length, Ace::Vocabulary::first).count()});
   }
   for (int length = 1; length <= kLongestOfMore; ++length)
     list.push_back(

@@ -48,7 +48,7 @@
 //                  before the rest reach the disk without a sync
 //   many-users     three concurrent users (random_operations.h), with a join every few operations
 //   attributes     three users change modes, owners and times while files are created, extended,
-//                  moved and removed: does the disk show one point of the history?
+//                  moved and removed: does the disk show one point in the history?
 //   transactions   three users combine operations into transactions, if these are supported
 //   histories      all operations of the language (random_operations.h), in short lists
 

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "the disk's numbers ar
 
 template <typename Number>
 [[gnu::always_inline]] inline Number load(std::span<const std::byte> bytes, std::size_t offset) {
-  invariant(offset + sizeof(Number) <= bytes.size(), "a number is read within its block");
+  invariant(offset + sizeof(Number) <= bytes.size(), "a read stays inside the block");
   Number value;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
@@ -27,7 +27,7 @@ template <typename Number>
 template <typename Number>
 [[gnu::always_inline]] inline void store(std::span<std::byte> bytes, std::size_t offset,
                                          Number value) {
-  invariant(offset + sizeof value <= bytes.size(), "a number is written within its block");
+  invariant(offset + sizeof value <= bytes.size(), "a write stays inside the block");
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 

@@ -31,7 +31,7 @@ TEST(ProcessorClaim, ClaimsAreDistinct) {
   EXPECT_FALSE(claims.back().processor()) << "more claims than processors";
   if (seen.empty()) GTEST_SKIP() << "all are claimed by others";
   claims.clear();
-  bool again = false;  // a parallel test may hold the processor for a while
+  bool again = false;  // may take a while: a parallel test may hold the processor
   for (int i = 0; i < 2000 && !again;
        ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
     again = ProcessorClaim::take().processor().has_value();

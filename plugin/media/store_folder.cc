@@ -45,7 +45,7 @@ json describe(const std::vector<StoredDevice>& devices) {
 Result<void> check_description(const fs::path& path, const json& found,
                                const std::vector<StoredDevice>& devices) {
   constexpr const char* kOther =
-      "choose another folder, or delete this one if its bytes are not needed";
+      "choose another folder, or delete this one if you do not need its contents";
   const json format = found.is_object() ? found.value("format", json()) : json();
   if (format != kFormat) return fail(path, "is not the description of a headcrash store", kOther);
   if (found.value("version", json()) != kVersion)

@@ -23,7 +23,8 @@ constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
                           const RecordingHeader& asked) {
-  constexpr const char* kHint = "use another name, or delete this file if its bytes are not needed";
+  constexpr const char* kHint =
+      "use another name, or delete this file if you do not need its contents";
   if (!found.media) return fail(path, found.provenance() + " and has no MEDIA events", kHint);
   if (found.devices.size() != asked.devices.size())
     return fail(path,

@@ -1,5 +1,5 @@
 #pragma once
-// A used disk. Before the first event, the disk is full of an earlier user's bytes
+// A used disk holds old data: before the first event, it is full of an earlier user's bytes
 // (media/prior_bytes.h). Sectors that have never been written still hold these bytes, and a trim
 // changes nothing, so a file system cannot rely on zeroes. In a recording, the device's profile
 // marks a used disk. A recording based on another recording inherits the mark.

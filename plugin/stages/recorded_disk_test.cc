@@ -1,4 +1,4 @@
-// Tests the disks on which workloads are recorded: a used disk, and a slow disk.
+// Tests the disks on which workloads are recorded: a disk that holds old data, and a slow disk.
 #include <future>
 #include <thread>
 

@@ -114,8 +114,7 @@ TEST(Independent, DissectReadsOurImages) {
   const std::string judge = HEADCRASH_UFS_JUDGE;
   const TemporaryFolder folder;
   for (const std::uint32_t block : {4096U, 8192U}) {
-    // The volume with the smaller blocks also has a journal. Readers of the format may ignore
-    // journals.
+    // One of the two volumes also has a journal, which readers of the format may ignore.
     const TestTree tree(
         {.block_bytes = block,
          .fragment_bytes = block / 8,

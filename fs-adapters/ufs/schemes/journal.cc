@@ -16,7 +16,8 @@ namespace {
 
 // Number of blocks for the two inodes that every operation may change without reporting the change.
 constexpr std::uint32_t kBlocksOfItself = 2;
-// Maximum number of rounds in a sync. A sync need not include changes that are made while it runs.
+// Maximum number of rounds in a sync. The number can be limited because a sync need not include
+// changes that are made while it runs.
 constexpr int kCommitRoundsMax = 100;
 
 }  // namespace
@@ -82,7 +83,7 @@ void Journal::commit_later() {
   volume_.syncer.add_work(
       [this] {
         timer_ = false;
-        // Ignore the result: a caller that needs the result waits for the commit itself.
+        // Ignore the result, because a caller that needs it waits for the commit itself.
         if (!volume_.abandoned) (void)commit_through(running_);
       },
       volume_.syncer.due_at(os::Content::data, options_.journal.interval_ns));
@@ -129,7 +130,7 @@ VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
   if (allocation.kind == BlockKind::indirect) {
     ++operation.indirect;
     if (++indirect_ > indirect_max_) {
-      // The block has not been used yet, so it can be freed at once.
+      // A block that has not been used yet can be freed at once.
       volume_.cache.discard(block.key());
       (void)volume_.allocator.free(allocation.at, allocation.fragments);
       return refuse(operation.indirect > indirect_max_ ? EFBIG : ENOSPC);

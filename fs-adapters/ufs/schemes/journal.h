@@ -172,8 +172,8 @@ class Journal : public Scheme {
   bool journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const;
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
-  // Defined in journal_commit.cc. If there are no changes, a commit is written only with
-  // Without::change.
+  // The following functions are defined in journal_commit.cc. With Without::change, commit() writes
+  // a commit even if there are no changes.
   enum class Without : std::uint8_t { nothing, change };
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
@@ -239,7 +239,7 @@ class Journal : public Scheme {
   os::WaitQueue reopened_, idle_, done_;
   const os::BufferKey* let_through_ = nullptr;
 
-  // The ring and its contents.
+  // State of the ring, and the transactions in it.
   std::uint32_t head_ = 0, used_ = 0;
   std::uint64_t sequence_;  ///< sequence number of the next transaction
   std::deque<Logged> log_;

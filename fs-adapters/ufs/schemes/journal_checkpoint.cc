@@ -10,8 +10,8 @@
 
 namespace headcrash::ufs {
 
-/// Drops an image that is no longer needed: it is in place, its block has a newer image, or its
-/// block has been freed.
+/// Drops an image that is no longer needed, because it has been written in place, the journal has a
+/// newer image of its block, or its block has been freed.
 void Journal::drop(std::map<FragmentAddress, Image>::iterator image) {
   const std::uint64_t at = image->second.sequence - log_.front().sequence;
   invariant(at < log_.size() && log_[at].images > 0,

@@ -14,7 +14,7 @@
 namespace headcrash::ufs {
 namespace {
 
-// Maximum number of rounds. Several may be needed, because removing an inode may change other
+// Maximum number of rounds. One round may not suffice, because removing an inode may change other
 // inodes.
 constexpr int kCopyRoundsMax = 100;
 constexpr std::uint32_t kShareOfData = 8;      // data may take an eighth of the ring
@@ -158,7 +158,7 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
 void Journal::free_in_images(Transaction& transaction) {
   const Geometry& geometry = volume_.geometry;
   for (const Extent& extent : transaction.frees.extents) {
-    if (!geometry.is_data(extent.at)) continue;  // the pointer was damaged
+    if (!geometry.is_data(extent.at)) continue;  // a damaged pointer frees nothing
     const std::uint32_t group = geometry.group_of_fragment(extent.at);
     const auto header = header_image(transaction, group);
     if (header.empty()) continue;
@@ -175,7 +175,8 @@ void Journal::free_in_images(Transaction& transaction) {
 }
 
 void Journal::release(const Frees& frees) {
-  (void)volume_.free_extents(frees.extents);  // if the disk is damaged, the space stays allocated
+  // Fails only on a damaged disk. The space then stays allocated.
+  (void)volume_.free_extents(frees.extents);
   for (const FreedInode& inode : frees.inodes)
     (void)volume_.free_inode(inode.number, inode.directory);
 }
@@ -317,7 +318,7 @@ bool Journal::write(Transaction& transaction) {
   return true;
 }
 
-/// Records that the transaction is in the ring, so that its images are the newest ones.
+/// Called when the transaction is in the ring. From now on, its images are the newest ones.
 void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
   JournalTransaction& record = transaction.record;
   invariant(log_.empty() || log_.back().sequence + 1 == record.sequence,

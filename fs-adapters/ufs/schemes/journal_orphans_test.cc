@@ -78,8 +78,8 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
-/// Simulates a power cut in the current state. A replay must release the file without leaving a
-/// leak, whether the replay is part of a check or of a mount.
+/// Simulates a power cut in the current state. The file "gone" must be released without a leak,
+/// both when a check replays the journal and when a mount does.
 void expect_released(const Mounted& cut, const Room& before) {
   auto image = bench::copy_of(*cut.store);
   EXPECT_FALSE(bench::replayed(image).lookup("gone"));
@@ -102,9 +102,9 @@ void expect_released(const Mounted& cut, const Room& before) {
   }
 }
 
-/// While a file without a name is open, the last transaction stays in the ring. If it takes more
-/// than half of the ring, it must be replaced by a short transaction that only lists such files.
-/// This must work even while the file is truncated step by step.
+/// While a file without a name is open, the last transaction stays in the ring. If this transaction
+/// takes more than half of the ring, a short transaction that only lists such files must replace
+/// it. This must work even while the file is truncated step by step.
 TEST(JournalOrphans, AreListedAgainIfTheirTransactionIsTooLongToStay) {
   Mounted m(bench::journal_setup(with_data()), many_inodes());
   m.mount();

@@ -235,7 +235,8 @@ class Replay {
     const std::uint32_t used =
         (contents.head + ring_.fragments() - contents.starts.back()) % ring_.fragments();
     if (count + used > ring_.fragments())
-      // Only a damaged journal is this full. If a cut interrupts the release, fsck completes it.
+      // Only a damaged journal is this full. Omitting the short transaction is safe: if a cut
+      // interrupts the release of the orphans, fsck completes the release.
       return {};
     contents.super.tail = contents.starts.back();
     contents.super.tail_sequence = contents.transactions.back().sequence;

@@ -343,7 +343,7 @@ TEST(JournalRoom, ALongFileIsTruncatedInOneTransaction) {
   bench::expect_clean(*m.store);
 }
 
-/// The write needs more new indirect blocks than fit in a transaction.
+/// Tests a write that needs more new indirect blocks than fit in a transaction.
 TEST(JournalRoom, RejectsAndUndoesAWriteThatIsTooLong) {
   const MkfsOptions mkfs{.block_bytes = 4096,
                          .fragment_bytes = 512,

@@ -41,7 +41,8 @@ Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions
   TRY(find_log_device(system, options, superblock));
   if (!journals && superblock.journal.fragments == 0) return JournalSuperblock();
   os::FiberStore store(system.queue, {.flushes = options.options.journal.flushes});
-  // The following writes bypass the cache, so cached blocks may become outdated.
+  // The following writes bypass the cache. Drop the cached blocks, because they may become
+  // outdated.
   system.cache.drop_clean();
   if (superblock.journal.fragments == 0) {
     if (!superblock.clean)

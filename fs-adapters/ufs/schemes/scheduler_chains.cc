@@ -161,9 +161,9 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
   return volume_.free_extents(removal.extents);
 }
 
-/// Orders the write that removes or changes an entry after earlier writes. If the inode was moved,
-/// this is the write of its new name. If a directory is removed, these are the writes that moved
-/// names out of the directory.
+/// Makes the write that removes or changes an entry follow earlier writes. If the inode was moved,
+/// the earlier write is that of its new name. If a directory is removed, the earlier writes are
+/// those that moved names out of the directory.
 void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::BufferKey& block) {
   const InodeNumber number = dropped.inode->number;
   if (dropped.moved) {
@@ -175,8 +175,8 @@ void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::
   }
 }
 
-/// Records that the inodes' lower link counts must be written after write number `by`, which
-/// removes the name.
+/// Records that the inodes' lower link counts must be written after the name has been removed from
+/// the disk by write number `by`.
 void SchedulerChains::after_name_removal(const tree::CoreInode& directory,
                                          const DroppedLink& dropped, os::RequestId by) {
   if (dropped.links > 0) inodes_[dropped.inode->number].add(volume_.disk, by);

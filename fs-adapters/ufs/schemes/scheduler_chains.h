@@ -89,8 +89,8 @@ class SchedulerChains : public DriverOrder {
   std::unordered_map<InodeNumber, os::RequestId> names_;
   /// For each new directory, the write of its inode.
   std::unordered_map<InodeNumber, os::RequestId> made_;
-  /// For each directory, the writes that removed names because their files had moved to other
-  /// directories.
+  /// For each directory, the writes that removed a name from it because the named file had moved to
+  /// another directory.
   std::unordered_map<InodeNumber, After> moved_out_;
   /// Writes that moved directories: writes of new names, of ".." entries, and of blocks from which
   /// old names were removed. fsync waits for all of them.

@@ -167,9 +167,9 @@ TEST(SchedulerChains, R1ARemovedDirectoryFollowsNamesThatMovedOutOfIt) {
 }
 
 /// Until the old name is removed, a repair may choose either name, so the fsync must wait for the
-/// removal. In this test, the two names are in different blocks. The fsync has other writes: those
-/// of the "..", of the parent's link count and of the directory's inode. None of them is ordered
-/// after the writes of both names, so it does not suffice to wait for these.
+/// removal. In this test, the two names are in different blocks. It does not suffice that the fsync
+/// waits for its other writes (the "..", the parent's link count and the directory's inode),
+/// because none of these is ordered after the writes of both names.
 TEST(SchedulerChains, FsyncBelowAMovedDirectoryWaitsForTheOldName) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     bench::Setup setup = bench::setup_named("chains-cb");
@@ -238,9 +238,8 @@ TEST(SchedulerChains, R2ABarrierHoldsBackAllWrites) {
   });
 }
 
-/// The driver forgets a request once it is complete, even if it has failed, so the driver cannot
-/// hold back requests that depend on a failed one. Therefore, no more requests may be issued after
-/// a failure.
+/// The driver forgets every completed request, even a failed one. It therefore cannot hold back
+/// requests that depend on a failed request, and no more requests may be issued after a failure.
 TEST(SchedulerChains, NothingDependentIsWrittenAfterAFailedWrite) {
   for (const bool issued_before : {false, true}) {
     ChainsWorld w;

@@ -1,4 +1,4 @@
-// Asynchronous writes with the ordering flag (scheduler_flag.h).
+// Issues asynchronous writes with the ordering flag (scheduler_flag.h).
 
 #include "fs-adapters/ufs/schemes/scheduler_flag.h"
 

@@ -35,7 +35,8 @@ VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber in
   const std::vector<PendingName> names = volume.names.of(inode);
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     TRY(auto directory, volume.inodes.get(name->directory, &operation));
-    // Another user has removed this directory since its pending name was noted.
+    // If this inode is no longer a directory, another user has removed the directory since the
+    // pending name was noted.
     if (!directory->disk.is_directory()) continue;
     auto written = write_pointers(volume, *directory);
     if (written) written = volume.write_if_dirty(Volume::block_of(name->directory, name->block));

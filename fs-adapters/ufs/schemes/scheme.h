@@ -133,7 +133,7 @@ struct BlockRemoval {
   FragmentAddress holder = 0;
 };
 
-/// (3) and (4): changes of names, as reported by the tree.
+/// Changes (3) and (4), the addition and the removal of a link, have types that the tree defines.
 using tree::DroppedLink;
 using tree::LinkAddition;
 using tree::LinkRemoval;
@@ -149,8 +149,8 @@ struct InodeRemoval {
 /// or pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// How the last write of a series is issued. No other write depends on the last one. Section 6.1
-/// permits "asynchronous or delayed"; 4.4BSD waits for the write.
+/// How the last write of a series is issued. No other write depends on it. Ganger and Patt 1994,
+/// section 6.1, permit "asynchronous or delayed"; 4.4BSD waits for the write.
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
 /// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
@@ -197,7 +197,7 @@ struct JournalOptions {
   Removal removal = Removal::by_user;
   os::TimeNs interval_ns = 5 * model::kSecondNs;
   /// If true, the journal flushes the disk before and after each commit record, and before the tail
-  /// moves. Needed if the disk has a volatile cache and the driver does not flush it.
+  /// moves. Must be true if the disk has a volatile cache and the driver does not flush this cache.
   bool flushes = false;
 };
 
@@ -218,7 +218,7 @@ struct NetraOptions {
   };
   Rule broken = Rule::all_kept;
   /// The group flusher (netra.h) runs once in each interval, for at most this percentage of the
-  /// interval. It does not run if the interval is 0.
+  /// interval. An interval of 0 disables the flusher.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
   /// If true, marks of the same group are combined: a caller waits until the header's write in
@@ -268,9 +268,9 @@ class Scheme : public os::WriteHooks {
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
 
-  /// Receives a new block with its initial contents, and returns the block held. The pointer to the
-  /// block is not set yet. The scheme must write the initial contents, except those of a data
-  /// block: a data block becomes dirty anyway, with the write that follows.
+  /// Called with a new block, which holds its initial contents, before the pointer to the block is
+  /// set. Returns the block, which is still held. The scheme must write the initial contents,
+  /// except those of a data block: the write that follows makes a data block dirty anyway.
   virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation,
                                                     const BlockAllocation& allocation,
                                                     os::HeldBuffer block) = 0;
@@ -293,9 +293,9 @@ class Scheme : public os::WriteHooks {
   /// (4b) Called when the inode's mode and pointers have been cleared in core.
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 
-  /// Called when the pointers in an inode's bmap cache have been copied to `indirect`. Writes
-  /// `indirect` before the inode is written without these pointers in its cache. Called only for
-  /// files that have a bmap cache.
+  /// Called when the pointers in an inode's bmap cache have been copied to `indirect`. `indirect`
+  /// must be written before the inode, because the inode will be written without these pointers.
+  /// Called only for files that have a bmap cache.
   virtual VfsResult<void> bmap_merged(CoreInode& inode, os::HeldBuffer indirect, BmapMerge why);
   /// Called after bmap_merged(), when the inode's cache has been removed in core. The inode's
   /// pointers are still set.
@@ -350,7 +350,7 @@ class Scheme : public os::WriteHooks {
   // Sets the kind of the write (write_kind.h), and vetoes every write if the volume has stopped.
   bool before_write(os::Outgoing& write) override;
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
-  /// Stops the volume if there are too many blocks that cannot be written.
+  /// Stops the volume if too many blocks cannot be written.
   void write_failed(const os::BufferKey& key, os::Content content) override;
 
  protected:

@@ -49,8 +49,7 @@ struct SchemeVariant {
   bool maps_lag = true;
   bool control = false;                          ///< a negative control, which tests must detect
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription
-  /// Same meaning as in adapters::Promises: the syncer's delay, plus the time that the writes then
-  /// take.
+  /// As in adapters::Promises: the syncer's delay, plus the time that the delayed writes then take.
   std::int64_t keeps_after_s = 0;
   std::string shown_by = {};  ///< adapters::SystemDescription
 };

@@ -118,7 +118,7 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
       blocks_[holder].sizes.push_back({.inode = directory.number, .block = grown.block});
       grown.waits_for.push_back(holder);
     } else {
-      // The buffer was evicted, but its copy is in flight.
+      // The buffer was evicted and its copy is still in flight, so wait for that write.
       volume_.disk.wait_for(volume_.cache.being_written(holder));
     }
   }
@@ -155,7 +155,8 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
-  // The file was truncated, so an undone size must not extend into the freed blocks.
+  // Undoing an allocation restores the file's old size. The file has been truncated, so limit the
+  // old size: it must not include the freed blocks.
   for (AllocDirect& one : dependencies->second.allocations)
     one.old_size_bytes = std::min(one.old_size_bytes, inode.disk.size_bytes);
   std::erase_if(dependencies->second.sizes,
@@ -371,7 +372,8 @@ void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
 VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
   count_dependency();
   const InodeNumber number = removal.inode.number;
-  // Hold the inode's block until the end of this function, as in blocks_removed().
+  // Hold the inode's block until the end of this function, for the same reason as in
+  // blocks_removed().
   auto block = volume_.inodes.copy_to_block(removal.inode);
   FreeFile file{.number = number,
                 .directory = removal.directory,
@@ -383,7 +385,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   InodeDependencies& dependencies = inodes_[number];
   dependencies.adds.clear();
   if (block && never_written_.erase(number) != 0) {
-    // On the disk, this inode has never had a name or a pointer.
+    // On the disk, this inode has never had a name or a pointer, so it can be freed at once.
     for (const FreeBlocks& freed : dependencies.frees)
       file.extents.insert(file.extents.end(), freed.extents.begin(), freed.extents.end());
     inodes_.erase(number);
@@ -540,7 +542,7 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
     // Before the "..", write the link count of the directory to which the ".." refers.
     if (const Add* parent = dot_dot(); parent != nullptr)
       TRY(volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)));
-    // The directory's first block must be on the disk before the directory's name is.
+    // The first block of a directory must be written before the name of the directory.
     TRY(as_result(volume_.cache.flush_object(inode.number)));
     if (named()) continue;
     TRY(write_adds_of(inode.number));

@@ -96,7 +96,8 @@ class SoftUpdates : public Scheme {
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 
  private:
-  /// The number of a write among the writes of its block, counted from 1; 0 for none.
+  /// Ordinal of a write among the writes of the same block, counted from 1; 0 if there is no such
+  /// write.
   using WriteNumber = std::uint64_t;
   using AddId = std::uint64_t;
 
@@ -140,7 +141,8 @@ class SoftUpdates : public Scheme {
     InodeNumber number = 0;
     bool directory = false;
     std::vector<Extent> extents;
-    /// Deferred link drops of directory blocks that were never written.
+    /// Link drops that were deferred until a directory block was written. That block will never be
+    /// written, so these link drops wait for the inode instead.
     std::vector<std::shared_ptr<Removal>> removals;
     bool staged = false;
     WriteNumber carried = 0;
@@ -179,7 +181,7 @@ class SoftUpdates : public Scheme {
     InodeNumber previous = 0;  ///< the inode that the entry on the disk refers to
     std::uint8_t previous_type = 0;
     std::uint32_t waits_for = 0;  ///< number of addsafes that have not been satisfied yet
-    /// The entry was in a write that may have failed, so it may already be on the disk.
+    /// The write that contained the entry may have failed, so the entry may already be on the disk.
     bool sent = false;
     bool entry_gone = false;  ///< true if the entry was removed after it had been sent
     WriteNumber carried = 0;

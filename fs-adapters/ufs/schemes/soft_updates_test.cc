@@ -56,7 +56,7 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
              return one.kind == FindingKind::block_marked_free && one.block == at;
            });
   }
-  /// Applies the logged writes one by one to an earlier image and checks each state.
+  /// Applies the logged writes to an earlier image, and checks the state after each write.
   void expect_permitted_after_each_write(media::MemoryStore& image) {
     for (const auto& one : m_.log.log) {
       ASSERT_TRUE(image.write(one.lba, one.bytes));
@@ -213,8 +213,8 @@ TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   });
 }
 
-/// While a block to which an indirect block points is still unwritten, a safe copy is written in
-/// place of the indirect block. Checks this copy.
+/// Checks the safe copy of an indirect block. The safe copy is written in place of the indirect
+/// block until all blocks to which the indirect block points have been written.
 TEST_P(SoftUpdatesRules, R2AnUndoneIndirectBlockHasNoResetPointer) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -279,7 +279,8 @@ TEST_P(SoftUpdatesRules, R2BlocksStayAllocatedUntilTheirPointersAreReset) {
 TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritten) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));
-    bench::put_file(fs(), "b", std::string(1000, 'b'));  // placed directly after "a"
+    // "b" follows "a" on the disk, so "a" cannot grow in place.
+    bench::put_file(fs(), "b", std::string(1000, 'b'));
     EXPECT_TRUE(fs().sync());
     const InodeNumber number = number_of("a");
     const FragmentAddress old = inode_on_disk(number).direct[0];
@@ -299,8 +300,8 @@ TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritte
   });
 }
 
-/// While a growth of the file is pending, the file is truncated to less than its size before the
-/// growth.
+/// The file grows. Before the growth is on the disk, the file is truncated to less than its
+/// original size.
 TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
   if (!m_.setup.mount.options.allocation_initialization) return;  // without it, nothing is undone
   m_.as_user([&] {
@@ -312,7 +313,8 @@ TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
     EXPECT_TRUE(fs().truncate(*file, 1000));
     write_inodes_of(number);
     EXPECT_EQ(inode_on_disk(number).size_bytes, 1000U);
-    m_.syncer.do_work(os::Syncer::Extent::everything);  // frees two fragments for other files
+    // Releases two fragments, which other files may then use.
+    m_.syncer.do_work(os::Syncer::Extent::everything);
     EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(7000, std::byte{'c'})));
     write_inodes_of(number);
     EXPECT_LE(inode_on_disk(number).size_bytes, 1000U);
@@ -334,8 +336,8 @@ TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldNameIsRemoved) {
   });
 }
 
-/// The new name is in a new block of its directory. While the rename waits for the file, another
-/// fiber writes that block.
+/// The new name is in a new block of its directory. A rename waits until the file's data is on the
+/// disk. In the meantime, another fiber writes the new block.
 TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {

@@ -153,7 +153,7 @@ class ImageWriter {
     write(superblock_.summary_address, summary);
     write_superblock();
   }
-  /// Marks the file system as not clean, with stale totals.
+  /// Marks the file system as not clean, and makes its totals stale.
   void as_after_a_cut() {
     superblock_.clean = false;
     superblock_.total = {};

@@ -33,7 +33,7 @@ struct TestTree {
     writer.link(deep, "again", twice);
     short_link = writer.symlink(kRootInode, "short", "docs/small");
     long_link = writer.symlink(kRootInode, "long", std::string(200, 'l'));
-    // The first block that needs three levels of pointers.
+    // `far` is the first block that needs three levels of pointers.
     const std::uint64_t far = writer.geometry().blocks_within(2);
     holes = writer.sparse(kRootInode, "holes", (far + 1) * writer.geometry().block_bytes(), far,
                           "far out");

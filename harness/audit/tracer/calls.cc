@@ -1,4 +1,4 @@
-// Tables of system calls (calls.h).
+// Tables of the system calls that flush or change files (calls.h).
 #include "harness/audit/tracer/calls.h"
 
 #include <fcntl.h>

@@ -17,11 +17,11 @@ struct SystemCall {
 /// A call that makes data durable.
 struct FlushCall {
   std::string_view kind;  ///< "fsync", "O_DSYNC", "RWF_SYNC"
-  /// How the arguments identify the flushed object. `unknown` if the arguments do not identify any
-  /// object.
+  /// How the arguments of the call identify the object that the call flushes. `unknown` if they do
+  /// not identify any object.
   enum class Object : std::uint8_t { descriptor, path, mapping, everything, unknown };
   Object object = Object::descriptor;
-  /// for `path`: index of the argument with the directory of a relative path
+  /// If `object` is `path`: index of the argument that contains the directory of a relative path.
   std::size_t folder = 0;
   std::size_t argument = 0;  ///< index of the argument that names the object
   /// To skip the flush, the tracer clears the bits `flags` in this argument. If `flags` is 0, the
@@ -31,8 +31,8 @@ struct FlushCall {
   bool can_skip = true;
 };
 
-/// Returns nullopt if the call flushes nothing. `open_flags` are the flags of openat2(2), which are
-/// in the program's memory.
+/// Returns nullopt if the call flushes nothing. `open_flags` are the flags of openat2(2), which the
+/// caller has read from the program's memory.
 std::optional<FlushCall> flush_call(const SystemCall& call, std::uint64_t open_flags = 0);
 
 /// A call that changes the content of a file or the names in a directory.
@@ -43,13 +43,15 @@ struct ChangeCall {
   /// The call creates, removes or renames an entry, so it changes the directory that contains the
   /// entry.
   bool names = false;
-  bool only_creates = false;                 ///< changes names only if the path does not exist
+  /// The entry changes only if the path does not exist yet.
+  bool only_creates = false;
   bool moves = false;                        ///< the object moves from the path to `to_path`
   bool removes = false;                      ///< the path no longer exists after the call
   std::size_t folder = kNone, path = kNone;  ///< indexes of arguments; `path` may be a descriptor
   /// Like `folder` and `path`, but for the second path.
   std::size_t to_folder = kNone, to_path = kNone;
-  /// No such argument; a relative path is then below the working directory.
+  /// Value for an argument that the call does not have. A relative path is then resolved against
+  /// the working directory.
   static constexpr std::size_t kNone = 6;
 };
 

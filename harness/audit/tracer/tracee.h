@@ -27,8 +27,8 @@ std::uint64_t open_how_flags(pid_t thread, std::uint64_t address);
 /// Returns the path of a descriptor; empty if it is not a file with a path.
 std::string path_of_descriptor(pid_t thread, std::int64_t descriptor);
 /// Returns the absolute path of the file whose name is at `address`. A relative name is resolved
-/// against `folder`, which is a descriptor or AT_FDCWD. Symbolic links in the parent directories
-/// are resolved.
+/// against the descriptor `folder`, or against the working directory if `folder` is AT_FDCWD.
+/// Symbolic links in the parent directories are resolved.
 std::string path_of_name(pid_t thread, std::int64_t folder, std::uint64_t address);
 /// Returns the path of the file that is mapped at this address.
 std::string path_of_mapping(pid_t thread, std::uint64_t address);

@@ -158,7 +158,7 @@ void Tracer::on_stop(pid_t thread, int status) {
     threads_[thread] = {.in_call = true};  // the next stop is the exit from execve(2)
   } else if (event == PTRACE_EVENT_STOP) {
     if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
-      ::ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);  // stopped by job control
+      ::ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);  // leave the thread stopped by job control
       return;
     }
   } else if (event == 0) {
@@ -273,7 +273,8 @@ void Tracer::on_exit(pid_t thread, Thread& state) {
   state.change.reset();
 }
 
-/// Records that the object at `path` changed, and flushes it if the options say so.
+/// Records that the object at `path` changed. If the options name this change site, flushes the
+/// object.
 void Tracer::change_object(pid_t thread, const PendingChange& change, const std::string& path) {
   const ChangeSite site{.stack = stacks_.key_of(thread, change.call.name),
                         .names = change.call.names,

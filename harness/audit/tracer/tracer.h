@@ -31,7 +31,7 @@ struct TracerOptions {
   bool list_changes = false;  ///< also find changes that are unflushed when a line is printed
 };
 
-/// The calls of one kind from one stack on one target.
+/// Groups the flush calls of one kind that have the same stack and target.
 struct FlushSite {
   std::string kind, stack;
   std::string target;  ///< path in the program's directory, with digits replaced by '#'

@@ -176,7 +176,7 @@ class SchemesRun {
     return {};
   }
 
-  /// Texts for the report of a failure: the trial's faults, and its operations.
+  /// The faults and the operations of a failed trial, as text for its report.
   struct Faults {
     std::string summary, operations;
   };
@@ -327,8 +327,8 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options) {
   TRY(const auto plan, SchemesPlan::create(campaign, options.shard));
   TRY(auto database, db::Database::open(options.database, db::Database::Access::read_write));
-  // "five" is the version of the plan: it includes families, disks, orders, schedules, faults and
-  // damage.
+  // "five" is the version of the plan. It is part of the configuration, so --resume does not
+  // continue a run of another version.
   const std::string configuration =
       fmt::format("{} five {} {} seq2={} seed={} budget={}", campaign.name(), campaign.scheme,
                   campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);

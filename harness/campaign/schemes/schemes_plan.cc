@@ -150,7 +150,7 @@ class Turns {
 
 std::vector<std::string> members(const FamilyShare& family) {
   std::vector<std::string> list;
-  // Each row of the table has its own range of seeds for faults.
+  // Each row of kFamilies has a separate range of fault seeds.
   const auto first_faults = static_cast<std::uint64_t>(&family - kFamilies.data()) * kFaultsPerRow;
   for (std::uint64_t i = 0; i < family.count; ++i) {
     const std::string name = fmt::format("{}/{}", family.name, i);

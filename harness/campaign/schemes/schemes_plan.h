@@ -110,7 +110,7 @@ class SchemesPlan {
   void set_controls_apart();
   /// The systems that run with every workload. Excludes the controls in `controls_`.
   std::vector<const adapters::SystemUnderTest*> systems_;
-  /// Trials of the controls that run with only one workload, if they are in this shard.
+  /// The trials in this shard of those controls that run with only one workload.
   std::vector<Trial> controls_;
   run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< number of workloads in the shard

@@ -169,7 +169,7 @@ class CellRun : private SurveyCellRun {
   const IoErrorCell& cell_;
   WrittenRange written_;
   ArmedFaults faults_;
-  /// Result of creating a new file at the end: 0, an errno, kNotReached or kHung.
+  /// Result of the attempt to create a new file at the end: 0, an errno, kNotReached or kHung.
   int create_ = kNotReached;
   // True if the guest hangs or has died. Only a power cut is then possible.
   bool gone_ = false;

@@ -99,7 +99,7 @@ ArmedFaults faults_of(const IoErrorCell& cell, std::string_view type, std::uint6
       fmt::format("write-error:hd0,{}={}{}", block.range.empty() ? "data" : "lba",
                   block.range.empty() ? block.data : block.range, times);
   ArmedFaults armed{{spec}, block.late, std::string(block.what)};
-  // btrfs writes each node twice, so there is one fault for each of the two writes.
+  // btrfs writes two copies of each node. Add a second fault, so that both writes fail.
   const bool is_node =
       cell.failed == FailedRequest::metadata || cell.failed == FailedRequest::journal;
   if (type == "btrfs" && is_node) {

@@ -1,13 +1,13 @@
 #pragma once
-// The faults that make the request of a cell fail. A fault recognises a block by the content that
-// is written (a content stamp, a magic number, or the inode of the file), not by its position in an
-// earlier run.
+// The faults that make the request under test in a cell fail. A fault recognises a block by the
+// content that is written (a content stamp, a magic number, or the inode of the file), not by its
+// position in an earlier run.
 //
 //   setup --> [arm: early] --> write, fsync, fsync --> [arm: late] --> sync, fsync --> more work
 //   --> end
 //
-// If metadata is first written to a journal, the fault of `metadata` is armed late. The later write
-// of the metadata to its final place then fails, although an earlier fsync has succeeded.
+// If metadata is first written to a journal, the fault for `metadata` is armed late. The later
+// write of the metadata to its final place then fails, although an earlier fsync has succeeded.
 
 #include <cstdint>
 #include <string>
@@ -27,7 +27,7 @@ struct IoErrorFiles {
   /// First block of the failing write in cells of kind data_overwrite. In all other cells, the
   /// write appends to the file.
   static constexpr std::uint64_t kOverwrittenFrom = 16;
-  /// First block of a second write to the same file, after the failing one.
+  /// First block of the second write to the same file, which follows the failing write.
   static constexpr std::uint64_t kLaterFrom = 0;
 };
 

@@ -22,7 +22,8 @@ struct TestedFileSystem {
   std::string_view filesystem;
   bool journals = true;  ///< has a journal, a log or checkpoints
   bool copies_metadata = false;
-  /// True for an adapter with a mount option that affects only data errors.
+  /// True if only requests for data are to fail, because the adapter's mount option affects no
+  /// other errors.
   bool only_data = false;
 };
 constexpr std::array kSubjects{

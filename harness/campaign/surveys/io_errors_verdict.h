@@ -26,7 +26,7 @@ struct WrittenRange {
 
 enum class RangeContent : std::uint8_t {
   unseen,   ///< not read
-  fresh,    ///< all of the written contents; displayed as "new"
+  fresh,    ///< the written contents, complete; displayed as "new"
   old,      ///< the contents before the write
   torn,     ///< old and written contents are mixed, or the file is too short
   zero,     ///< some blocks are zeroes, although neither version has zeroes
@@ -67,18 +67,18 @@ struct IoErrorOutcome {
   int first_fsync = kNotReached, second_fsync = kNotReached, reopened_fsync = kNotReached,
       fsync_after_sync = kNotReached;
   int syncfs = kNotReached;
-  /// A later write to other blocks of the same file, and the fsync after this write.
+  /// Results of a later write to other blocks of the same file, and of the fsync after this write.
   int later_write = kNotReached, later_fsync = kNotReached;
   int other_fsync = kNotReached;  ///< another file
-  /// A file that is created after the failure.
+  /// Result of fsync for a file that is created after the failure.
   int new_file_fsync = kNotReached;
   int unmount = kNotReached;
   MountState state = MountState::unknown;
   RangeContent cached = RangeContent::unseen;  ///< while mounted
-  /// Contents read while mounted, after clean pages have been dropped.
+  /// Contents read from the mounted file system after clean pages have been dropped.
   RangeContent reread = RangeContent::unseen;
   RangeContent recovered = RangeContent::unseen;  ///< after recovery
-  /// Data that was synced in the setup and has not been written since.
+  /// Contents of the data that was synced in the setup and has not been written since.
   RangeContent rest = RangeContent::unseen;
   RangeContent later = RangeContent::unseen, other = RangeContent::unseen,
                new_file = RangeContent::unseen;

@@ -21,7 +21,8 @@
 
 namespace headcrash::campaign {
 
-/// A list of operations with rests, which divide the list into parts that can be sent separately.
+/// A list of operations that is divided by `rest` operations into parts. The parts can be sent
+/// separately.
 struct RestedWorkload {
   std::vector<workload::Operation> operations;
   /// For each rest, the number of operations before it. The last rest is at the end of the list.

@@ -29,7 +29,7 @@ struct UnsyncedWorkload {
 };
 UnsyncedWorkload unsynced_workload(std::uint32_t rounds);
 
-/// The mark "persisted N" of a rest, and the time of the mark.
+/// The mark "persisted N" of a `rest` operation, and the time of the mark.
 struct RestMark {
   std::size_t operation = 0;
   std::int64_t at_ns = 0;

@@ -1,4 +1,4 @@
-// Finds the devices of a machine and checks its options (array_disk.h).
+// Finds the devices of a machine, and checks the machine's options (array_disk.h).
 #include "harness/campaign/trial/array_disk.h"
 
 #include <fmt/format.h>

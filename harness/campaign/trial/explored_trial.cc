@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
 /// Number of failures of each kind that are minimised in a cell. Further failures are reported
-/// without being minimised. The failures of a control are expected, so they are never minimised.
+/// without being minimised. Failures of a control are never minimised, because they are expected.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
 /// Maximum number of failures of each kind to confirm if the campaign does not describe failures.
@@ -117,7 +117,8 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// Judgement of the state after a crash in the workload, if that state failed its check.
+  /// Judgement of the state that a `crash` operation in the workload left, if that state failed its
+  /// check.
   std::optional<oracle::Judgement> at_crash_;
   std::vector<explorer::BrokenRule> broken_rules_;
   /// Number of states whose losses the documentation of the application permits.

@@ -50,8 +50,7 @@ class FormattedDisks {
 struct ExplorationContext {
   const Campaign* campaign = nullptr;
   FormattedDisks* disks = nullptr;
-  /// Images by name; guest_of() returns the name of the image that a file system uses. Most file
-  /// systems use the same image.
+  /// Images, keyed by the name that guest_of() returns. Most file systems use the same image.
   const std::map<std::string, vm::GuestImage>* images = nullptr;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;  ///< saved guest states
@@ -79,7 +78,7 @@ class ExplorationWorker {
 
   ExplorationContext context_;
   std::unique_ptr<explorer::GuestPool> pool_;
-  std::string image_key_;                    ///< image of the current guest
+  std::string image_key_;                    ///< key of the image that the current guest uses
   std::vector<adapters::OtherDisk> others_;  ///< all disks of the guest except the first one
   /// Number of minimised failures, by cell and kind.
   std::map<std::string, std::size_t> minimised_;

@@ -12,8 +12,8 @@
 
 namespace headcrash::campaign {
 
-/// Maximum number of incidents to store. A drive may report a latent error a thousand times; the
-/// recording contains all incidents.
+/// Maximum number of incidents in RecordedRun. A drive may report a latent error a thousand times.
+/// Incidents beyond the limit are only in the recording.
 inline constexpr std::size_t kIncidentsMost = 200;
 
 struct RecordedRun {
@@ -23,7 +23,7 @@ struct RecordedRun {
   std::optional<std::int64_t> persisted_at_ns;
   std::vector<db::DeviceRecord> devices;
   std::vector<db::IncidentRecord> incidents;  ///< at most kIncidentsMost
-  /// A sample of the I/O from the mark "phase workload" on.
+  /// A sample of the I/O after the mark "phase workload".
   std::vector<db::IoRecord> io;
 };
 

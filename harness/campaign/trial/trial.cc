@@ -422,8 +422,8 @@ Result<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters
   return seen;
 }
 
-/// Inspects the file system. The phase "mount" contains only the first mount, because this is the
-/// one that delays a user. All other steps are in the phase "verify".
+/// Inspects the file system. The phase "mount" contains only the first mount, because only that
+/// mount delays a user after a crash. All other steps are in the phase "verify".
 Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto after_mount = [this](bool mounted) -> Result<void> {
     if (const Result<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
@@ -439,7 +439,7 @@ void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     keep_judgement({oracle::Verdict::harness_error, error.message()});
   };
-  end_guest();  // otherwise, nbdkit would wait for the guest to disconnect
+  end_guest();  // nbdkit exits only after the guest has disconnected
   if (const auto stopped = device_->stop(); !stopped) return not_judged(stopped.error());
   Result<RecordedRun> recorded =
       read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);
@@ -502,8 +502,8 @@ void TrialRun::keep_artefacts() {
   end_guest();
   device_.reset();
   std::error_code ignored;
-  // Remove the recording of a clean trial. It is long, and is not needed because its crash states
-  // are not explored.
+  // Remove the recording of a clean trial. It is long, and the crash states of the trial are not
+  // explored.
   if (campaign_.cut_after_unmount && verdict_ == oracle::Verdict::clean)
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");

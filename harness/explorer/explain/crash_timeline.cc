@@ -169,7 +169,8 @@ class Timeline {
     }
     if (event.sectors == 0) return true;
     const record::RecordedDevice& device = run_.header().devices[event.device];
-    // A request that the device rejects has no effect. On a used disk, a trim has no effect either.
+    // A request that the device rejects has no effect. Neither has a trim of a used disk
+    // (record/used_disk.h).
     if (event.lba > device.sectors || event.sectors > device.sectors - event.lba) return true;
     if (event.op == model::Op::trim && record::is_used_disk(device)) return true;
     if (page_.requests.size() >= options_.requests_most) return false;

@@ -236,8 +236,6 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the block's earlier contents are known. For the block's final position, they are
-/// known after a write there. For a copy in the journal, they are also known after an earlier copy.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }
@@ -251,8 +249,8 @@ ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& pla
                               (block - place.first) * layout_.inodes_per_block();
   const Block zeroes(layout_.inode_bytes);
   for (std::uint64_t i = 0; i < layout_.inodes_per_block(); ++i) {
-    // An inode that mkfs did not initialise may contain any bytes, so the new bytes are compared
-    // with zeroes instead.
+    // mkfs left these inodes uninitialised, so their old bytes may be anything. Compare the new
+    // bytes with zeroes instead of the old bytes.
     const std::uint64_t in_group = (block - place.first) * layout_.inodes_per_block() + i;
     const bool blank = !is_known && in_group >= layout_.groups[place.group].inodes_written;
     const Bytes now = data.subspan(i * layout_.inode_bytes, layout_.inode_bytes),
@@ -356,7 +354,7 @@ std::optional<ExtHistory::Explanation> ExtHistory::in_journal(std::size_t reques
     if (type == 3 || type == 4) learn_journal(data);
     if (type == 1) return descriptor(place, data);
     copies_.erase(place);
-    return std::nullopt;  // the magic number is a sufficient description
+    return std::nullopt;  // the block's magic number already describes it
   }
   const auto copy = copies_.find(place);
   if (copy == copies_.end()) return std::nullopt;

@@ -106,8 +106,8 @@ class ExtHistory {
   Block before(Copy copy, std::uint64_t block) const;
   std::optional<Explanation> explain(std::size_t request, std::uint64_t block, Bytes data,
                                      Copy copy);
-  /// Returns true if an earlier write has contained the block or, with Copy::journal, the copy of
-  /// the block in the journal.
+  /// Returns true if the block's earlier contents are known from a write to the block or, for
+  /// Copy::journal, from an earlier copy in the journal.
   bool known(Copy copy, std::uint64_t block) const;
   Explanation inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
                      const Block& old, bool is_known);
@@ -135,7 +135,7 @@ class ExtHistory {
   ReadSectors before_;
   bool begun_ = false;
   std::vector<Place> places_;        ///< ascending
-  std::set<std::uint64_t> written_;  ///< all blocks that the announced writes cover
+  std::set<std::uint64_t> written_;  ///< all blocks that any of the writes covers
   /// Newest contents of blocks that may be indirect blocks. The owner of such a block may become
   /// known only later.
   Blocks pointers_;
@@ -148,7 +148,7 @@ class ExtHistory {
   /// Indirect blocks and extent tree nodes, keyed by block.
   std::map<std::uint64_t, NodeClaim> nodes_;
   std::map<std::uint64_t, std::vector<Name>> names_;  ///< by inode
-  /// Maps positions in the journal to the blocks whose copies are there.
+  /// Maps the position of each copy in the journal to the original block.
   std::map<std::uint64_t, std::uint64_t> copies_;
   std::size_t tag_bytes_ = 8;
   bool wide_tags_ = false, third_tags_ = false, checked_tags_ = false;

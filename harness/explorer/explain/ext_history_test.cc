@@ -188,7 +188,7 @@ TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
   const std::uint64_t table = map.ext()->groups[0].table,
                       bitmap = map.ext()->groups[0].inode_bitmap;
-  // The block of the inode table that contains inode 12. This is not the first block of the table
+  // The block of the inode table that contains inode 12. It is not the first block of the table.
   const std::uint64_t block = table + 11 / map.ext()->inodes_per_block();
   ExtImage logged({"-t", "ext4", "-b", "1024"});
   const ExtBytes fresh = logged.bytes();

@@ -1,5 +1,5 @@
-// Describes a failure as text (failure_text.h). The sections answer a reader's questions, in the
-// order in which they arise.
+// Describes a failure as text (failure_text.h). The sections are in the order in which a reader
+// would ask for them.
 #include "harness/explorer/explain/failure_text.h"
 
 #include <fmt/format.h>

@@ -93,8 +93,8 @@ bool is_general(const std::string& frame) {
   return begins_with_any(frame, kGeneral);
 }
 
-/// Returns the index of the first frame that is not a general function; 0 if all functions are
-/// general.
+/// Returns the index of the first frame whose function may explain the request; 0 if all functions
+/// are general ones, such as those of the block layer.
 std::size_t telling_frame(const Issuer& issuer) {
   const auto found = std::ranges::find_if_not(issuer.stack, is_general);
   return found == issuer.stack.end() ? 0 : static_cast<std::size_t>(found - issuer.stack.begin());
@@ -159,7 +159,7 @@ class IssuersParser {
   bool in_stack_ = false;
 };
 
-/// Writes issuers. Equal stacks are stored once.
+/// Formats issuers as text. Equal stacks are written only once.
 class IssuersFormatter {
  public:
   void add(const char* word, model::DeviceId device, model::RequestId request,

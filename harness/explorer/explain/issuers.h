@@ -49,7 +49,7 @@ class Issuers {
   std::size_t size() const { return of_.size(); }
 
   std::string text() const;
-  /// Parses text(). Errors name `file` and the line.
+  /// Parses the text that text() has returned. Errors name `file` and the line.
   static Result<Issuers> parse(std::string_view text, const std::string& file);
   /// Reads the file that has the issuers of a recording. Returns no issuers if the file does not
   /// exist.
@@ -61,9 +61,9 @@ class Issuers {
 
 std::filesystem::path issuers_file(const std::filesystem::path& recording);
 
-/// Returns the function that explains a request, without its offset. This is the innermost function
-/// that is not a general function of the block layer, the page cache or the tracer. Returns an
-/// empty string if there is no stack.
+/// Returns the function that explains a request, without its offset: the innermost function that
+/// does not belong to the block layer, the page cache or the tracer. Returns an empty string if
+/// there is no stack.
 std::string telling_function(const Issuer& issuer);
 
 /// Returns "FUNCTION from TASK" for at most three issuers, without duplicates.

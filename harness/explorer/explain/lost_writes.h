@@ -57,9 +57,10 @@ Result<LostWrites> lost_writes(const states::RunHistory& run, const states::Cras
 std::vector<model::RequestId> unflushed_requests(const states::RunHistory& run,
                                                  const states::CrashState& state);
 
-/// Converts a physical state to an equivalent state of lost and torn writes, which can then be
-/// minimised. Compares digests to verify that the two states have the same content. Returns nullopt
-/// if no state is equivalent, because the device ignored a flush or tore a write in several places.
+/// Converts a physical state to an equivalent state of lost and torn writes, because only such a
+/// state can be minimised. Compares digests to verify that the two states have the same content.
+/// Returns nullopt if no state is equivalent, because the device ignored a flush or tore a write in
+/// several places.
 Result<std::optional<states::CrashState>> as_lost_writes(const states::RunHistory& run,
                                                          const states::CrashState& physical);
 

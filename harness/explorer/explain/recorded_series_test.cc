@@ -97,7 +97,8 @@ TEST(RecordedSeries, CountsRequestsBytesAndCacheContents) {
       .submit(0, 2, 2, model::Op::write, 104, 8)
       .ack(0, 3, 1);
   machine.ack(0, 4, 2);
-  // Sectors 104 to 107 are overwritten while they are in the cache. They must be counted only once.
+  // Sectors 104 to 107 are overwritten while they are in the cache. The overwritten sectors must be
+  // counted only once.
   machine.media(0, 10, 2, 104, 8).media(0, 11, 1, 100, 4);
   const RecordedSeries all = machine.series();
   EXPECT_EQ(values_of(all, 0, "queue"), (Values{{1, 1}, {2, 2}, {3, 1}, {4, 0}}));

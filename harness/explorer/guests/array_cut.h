@@ -22,8 +22,7 @@ struct ArrayCut {
   std::vector<MemberWrite> lost;
   /// The last writes that completed before the cut, at most `done_most`.
   std::vector<MemberWrite> done;
-  /// Host requests that the array had completed only in part: some of the writes to members were
-  /// complete, and others were not.
+  /// Host requests for which the array had completed some writes to members, but not all of them.
   std::vector<states::RecordedWrite> under_way;
 };
 

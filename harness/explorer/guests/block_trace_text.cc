@@ -17,7 +17,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kLineShownBytes = 120;
-/// Larger numbers are not valid positions on a disk.
+/// Numbers above these limits are not valid positions on a disk.
 constexpr std::uint64_t kSectorsMost = 1 << 30, kBlockMost = std::uint64_t{1} << 48;
 constexpr std::string_view kFrame = " => ";
 constexpr std::string_view kStackTrace = "<stack trace>";
@@ -133,7 +133,7 @@ bool parse_dirtied(std::string_view fields, BlockEvent& event) {
   return event.sectors > 0;
 }
 
-/// Parses the number after `key`, which may be hexadecimal with "0x".
+/// Parses the number after `key`. A number that begins with "0x" is hexadecimal.
 std::optional<std::uint64_t> field_after(std::string_view fields, std::string_view key) {
   const std::size_t at = fields.find(key);
   if (at == std::string_view::npos) return std::nullopt;
@@ -169,9 +169,9 @@ bool parse_xfs_logged(std::string_view fields, BlockEvent& event) {
   return !event.device.empty();
 }
 
-/// The format of an event about the pages of a file. `device` and the members after it are the
-/// texts that precede the values. Events of the kind `page_dirtied` have no block. If `blocks` is
-/// empty, the event is about one block.
+/// Describes how the kernel prints an event about the pages of a file. `device` and the members
+/// after it are the labels that precede the values. A `page_dirtied` event has no block number. If
+/// `blocks` is empty, the event is about one block.
 struct PageEvent {
   std::string_view name;
   BlockEvent::Kind kind;

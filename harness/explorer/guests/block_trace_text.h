@@ -21,7 +21,7 @@ struct BlockEvent {
     dirtied,       ///< the block became dirty in memory
     issued,        ///< it was sent to the disk's driver
     page_dirtied,  ///< page `at` (of 4 KiB) of file `inode` became dirty in memory
-    placed,  ///< `blocks` of file `inode`, from block `at` on, are at block `block` of the disk
+    placed,  ///< disk blocks from `block` on hold `blocks` blocks of file `inode`, from `at` on
   };
   enum class Op : std::uint8_t { write, zero, trim, flush };
   Kind kind = Kind::queued;

@@ -70,7 +70,7 @@ TEST(BlockTraceText, HasEventsWithTheirStacks) {
   EXPECT_TRUE(trace->events[4].stack.empty()) << "a read's stack belongs to no event";
 }
 
-/// Texts from Linux 6.1 and 7.3.
+/// The events have the form that Linux 6.1 and 7.3 print.
 TEST(BlockTraceText, HasDirtyPagesAndTheirPlaces) {
   const auto trace = parse_block_trace(
       "  sh-5  [000] .....  1: xfs_trans_log_buf: dev 254:0 daddr 0x80 bbcount 0x8 hold 3\n"

@@ -239,9 +239,9 @@ Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten u
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
-  // If the mount replays a journal, the unrecorded sectors of the copy do not matter, because the
-  // replay comes before all other reads. Otherwise, an inode may refer to an indirect block that
-  // has not been written. On a used disk, fsck must then find the previous contents of this block.
+  // Without a journal, an inode may refer to an indirect block that has not been written. On a used
+  // disk, fsck must then find the previous contents of this block. If the mount replays a journal,
+  // sectors that were not recorded can be zeroes, because the replay comes before all other reads.
   TRY(auto copy, copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes
                                                                   : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {

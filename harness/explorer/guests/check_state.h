@@ -78,8 +78,8 @@ std::optional<std::size_t> persisted_before(const states::RunHistory& run, std::
 /// Returns the texts of all marks "persisted TEXT" before an event.
 std::vector<std::string> persisted_texts_before(const states::RunHistory& run, std::uint64_t event);
 
-/// Returns true if the outcome must be confirmed and reported. This is the case unless the verdict
-/// is clean or replayed.
+/// Returns true if the outcome must be confirmed and reported, that is, if the verdict is neither
+/// clean nor replayed.
 bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {

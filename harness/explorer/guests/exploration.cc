@@ -49,7 +49,7 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
   return {};
 }
 
-/// Distributes states to the threads.
+/// An enumerator and a checker of states that all threads share.
 class SharedEnumerator {
  public:
   SharedEnumerator(states::StateEnumerator explorer, StateChecker checker)
@@ -244,7 +244,7 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Take candidates from the whole exploration. When the list is full, replace one of its
+      // Candidates come from the whole exploration. When the list is full, replace one of its
       // entries whenever the number of replayed states reaches a power of two.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
@@ -282,7 +282,8 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
       return;
     }
   }
-  // Confirm the failure even after the time limit, because it was found in time.
+  // Confirm the failure even after the time limit. The failure was found in time, and only the
+  // confirmation is late.
   guest.give_up_at(std::nullopt);
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
   if (options_.limit.count() > 0) guest.give_up_at(deadline_);

@@ -21,7 +21,7 @@
 namespace headcrash::explorer {
 
 struct ExplorationOptions {
-  /// If from_event and to_event are not set, those of the workload are used.
+  /// If from_event and to_event are not set, only the events of the workload are explored.
   states::ExploreOptions explore;
   /// Fraction of states that are checked a second time, wholly in the guest.
   double in_guest_share = 0.05;

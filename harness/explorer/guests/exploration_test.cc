@@ -12,8 +12,8 @@ namespace {
 TEST(Exploration, OnlyOneExplorationRecordsRecoveries) {
   const TemporaryFolder folder;
   RecordedWorkload workload;
-  // The file does not exist, so an exploration that accepts the strategies fails when it opens the
-  // file.
+  // The file does not exist, so explore() fails when it opens the file, unless it has already
+  // rejected the strategies.
   workload.recording = folder / "workload.hcrec";
   const adapters::LinuxAdapter filesystem;
   const auto error_with = [&](states::Strategy strategy) {

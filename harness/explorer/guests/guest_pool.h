@@ -17,7 +17,7 @@ class GuestPool {
   device::StateServer& server() { return *server_; }
   StageGuest& guest(std::size_t index) { return *guests_.at(index); }
   std::vector<StageGuest*> guests() const;
-  /// Returns a temporary directory, which is removed together with this object.
+  /// Returns a temporary directory. The destructor of this object removes the directory.
   const std::filesystem::path& scratch() const { return scratch_.path(); }
 
  private:

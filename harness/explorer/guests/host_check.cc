@@ -85,7 +85,7 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
 /// own programs, because their directory may be accessible only to root.
 bool everybody_may_run(const std::filesystem::path& program) {
   namespace fs = std::filesystem;
-  // Without privileges, programs run as the current user.
+  // If headcrash is not root, programs run as the current user.
   if (::geteuid() != 0) return ::access(program.c_str(), X_OK) == 0;
   std::error_code error;
   for (fs::path part = program; part != part.root_path(); part = part.parent_path())

@@ -33,7 +33,8 @@ SectorRange common(const SectorRange& one, const SectorRange& other) {
 struct Queued {
   const BlockEvent* event = nullptr;
   std::uint64_t left = 0;  ///< number of sectors
-  /// True if the flush before or after the data has not been issued yet.
+  /// True if the flush before the data or the flush after it, respectively, has not been issued
+  /// yet.
   bool preflush = false, postflush = false;
 };
 

@@ -150,8 +150,8 @@ Result<void> check_belongs(const RecordedWorkload& workload,
   return {};
 }
 
-/// Removes an existing recording, because a new recording never replaces a file. An existing
-/// recording comes from an interrupted run, so it is useless.
+/// Removes an existing recording. A recording must not exist before it is written, and the existing
+/// one is useless because an interrupted run left it.
 void clear_way(const fs::path& recording) {
   std::error_code error;
   fs::remove(recording, error);
@@ -257,7 +257,8 @@ struct Start {
   FormattedDisk disk;
   bool crashed = false;
   std::span<const workload::Operation> list = {};  ///< the whole list, including its crashes
-  /// Operations that failed in earlier legs. Each crash also counts as a failed operation.
+  /// Operations that failed before the previous crash. Each crash also counts as a failed
+  /// operation.
   std::vector<workload::FailedOperation> failed_before = {};
   SlowPlaces slow = {};
 };
@@ -369,8 +370,8 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
                                     std::span<const workload::Operation> operations,
                                     const fs::path& recording) {
   std::vector<workload::Operation> list;
-  // Operations that the agent executes. The disk already contains the tree of the previous leg, so
-  // joins take the place of the operations that create this tree.
+  // The operations that the agent executes. The previous leg's tree is already on the disk, so each
+  // operation of `list` that would create this tree is replaced by a join.
   std::vector<workload::Operation> sent;
   TRY(const auto ran, record_between_marks(
                           guest, filesystem, start, recording,
@@ -400,9 +401,9 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
   return workload;
 }
 
-/// Records the workload. With DiskOptions::slow, makes two recordings: the first shows where the
-/// writes of that kind are, and the second delays these writes. An array has its own timing, so for
-/// an array only one recording is made.
+/// Records the workload. With DiskOptions::slow, makes two recordings: the first shows which writes
+/// are of the kind to be delayed, and the second delays these writes. An array has its own timing,
+/// so for an array only one recording is made.
 Result<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<Result<RecordedWorkload>(const Start&)>& record) {
@@ -415,8 +416,9 @@ Result<RecordedWorkload> record_slowly(
   return record(start);
 }
 
-/// Ends a leg with a crash, and returns the state that the crash leaves. This state must keep the
-/// promises of the leg. If it does not, the function stores the judgement in `at_crash` and fails.
+/// Ends a leg, the part of a list before a `crash` operation, and returns the state that the crash
+/// leaves. This state must keep the promises of the leg. If it does not, the function stores the
+/// judgement in `at_crash` and fails.
 Result<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                 const RecordedWorkload& leg, const std::string& how,
                                 std::optional<oracle::Judgement>* at_crash) {

@@ -47,7 +47,7 @@ bool is_unwritten(const states::StateImage& image, std::uint64_t lba, std::uint6
 }
 
 /// Reads part of an image as a copy would contain it: the recorded contents, and zeroes for
-/// unrecorded sectors, even on a used disk.
+/// unrecorded sectors, even on a used disk (record/used_disk.h).
 Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
                            std::vector<std::byte>& into) {
   std::fill(into.begin(), into.end(), std::byte{0});

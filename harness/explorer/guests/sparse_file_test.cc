@@ -130,8 +130,9 @@ TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
 }
 
-/// Copies for other checks omit the previous contents of a used disk, because these contents would
-/// fill every sector of a copy. The omission does not count as a change.
+/// A copy omits the previous contents of a used disk unless its check needs them, because they
+/// would fill every sector of the copy. A comparison must not report the omitted contents as a
+/// change.
 TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image);

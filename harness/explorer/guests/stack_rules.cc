@@ -42,7 +42,7 @@ class RuleCheck {
 
  private:
   using Ranges = std::vector<model::SectorRange>;
-  /// Disks whose data is compared.
+  /// Disks whose data must be equal or, with `exclusive_or`, must have an exclusive or of zero.
   struct Group {
     const char* rule;
     std::vector<DeviceId> disks;

@@ -33,9 +33,9 @@ inline constexpr std::string_view kStackFlushed = "stack flushed ";
 struct BrokenRule {
   std::string rule;  ///< key of the rule in [rules]
   std::string disk;  ///< the disk that breaks the rule, such as "hd1"
-  /// Number of events before the moment at which the rule is broken.
+  /// The disk first breaks the rule after this many events.
   std::uint64_t event = 0;
-  std::vector<model::RequestId> requests;  ///< requests that are involved; may be empty
+  std::vector<model::RequestId> requests;  ///< requests that caused the violation; may be empty
   /// One sentence that names the disk, the requests and the sectors.
   std::string text;
 };

@@ -44,7 +44,8 @@ TEST(StackRules, AWriteIsAnsweredAfterAllDisksHaveAnswered) {
     ThreeDisks three;
     three.disks.on(0).write(1, kDataSector, three.filled('a'));
     three.disks.on(1).write(2, kDataSector, three.filled('a'));
-    three.disks.on(2).write(3, 8, three.filled('m'));  // in flight, which is permitted for metadata
+    // This write is still in flight, but the rule does not apply to metadata.
+    three.disks.on(2).write(3, 8, three.filled('m'));
     three.disks.on(0).ack(1);
     if (!late) three.disks.on(1).ack(2);
     three.disks.mark("stack answered 0: dd");

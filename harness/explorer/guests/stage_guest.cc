@@ -43,7 +43,7 @@ struct StageGuest::State {
   bool trusted = false, mounted = false;
   bool write_through = false;      // the mode that set_write_through() set last
   bool others_write_back = false;  // set_write_through() changed only the first disk
-  // The stack that may be using the disks, or null.
+  // The stack that was assembled last and may still use the disks; null if no stack was assembled.
   std::shared_ptr<const adapters::Stack> stack;
   bool recorded = false;  // requests to the stage are being recorded
   // A loaded disk whose identity the guest has not yet verified.
@@ -318,7 +318,7 @@ Result<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<std
       [&](run::GuestSession& session) { return session.verify_application(argv, input); });
 }
 
-/// Inspects the file system. If the kernel has reported a crash, the guest is no longer trusted.
+/// Inspects the file system. If the kernel has reported an oops, the guest is no longer trusted.
 Result<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem,
                                             const run::InspectOptions& options) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);

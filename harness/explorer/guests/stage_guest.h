@@ -53,8 +53,8 @@ class StageGuest {
   /// limit also applies to guests that are restored later.
   void give_up_at(std::optional<base::Deadline> deadline);
 
-  /// Sets the machine that the following calls of load() use. It must have the size of the guest's
-  /// disk.
+  /// Sets the machine for the following calls of load(). The machine's disk must be as large as the
+  /// guest's disk.
   void set_machine(StageMachine machine);
   const StageMachine& machine() const;
 

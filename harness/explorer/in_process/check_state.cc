@@ -87,7 +87,7 @@ Result<StateChecker> StateChecker::create(
     oracle::TreeJudge judge) {
   adapters::Promises promises = system.description().promises;
   if (judge) operations = std::nullopt;
-  if (!operations) promises.own_names = {"*"};  // the pattern covers all names, so none is judged
+  if (!operations) promises.own_names = {"*"};  // exempts all names from the judgement
   TRY(auto oracle,
       oracle::Oracle::follow(operations.value_or(std::span<const workload::Operation>()),
                              {.promises = promises, .failed_operations = failed_operations}));
@@ -98,7 +98,7 @@ Result<adapters::CheckReport> StateChecker::check_without_limit(
     const adapters::CheckOptions& options) {
   TRY(auto report, fsck_->check(*disk_, options));
   if (report.more_findings == 0) return report;
-  auto all = options;  // a finding beyond the limit may be one that the rules forbid
+  auto all = options;  // the rules may forbid a finding beyond the limit
   all.findings_max = std::numeric_limits<std::size_t>::max();
   return fsck_->check(*disk_, all);
 }

@@ -101,8 +101,7 @@ struct StateFacts {
   /// True if a repair was interrupted. fsck may then find any damage that it can repair.
   bool any_residue = false;
 };
-/// Returns the facts about a state. Selects about one in several hundred states for a check of the
-/// disk's later life (`lives_on`).
+/// Returns the facts about a state. Sets `lives_on` for about one in several hundred states.
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state);
 

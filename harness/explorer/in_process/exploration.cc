@@ -96,8 +96,8 @@ class Examination {
                 "this is a bug in the in-process lab; do not rely on either result");
   }
 
-  /// After fsck has repaired the image, checks it with the audit of this type of file system, if
-  /// there is one.
+  /// Checks the image that fsck has repaired with the audit of this type of file system, if there
+  /// is one.
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};
@@ -122,8 +122,8 @@ class Examination {
   adapters::ImageAudit* audit_;
 };
 
-/// Checks the state that contains exactly what the medium held at a cut: none of the writes in
-/// flight.
+/// Checks the state that lacks all writes in flight at the cut. It equals the contents of the
+/// medium.
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
                         Examination& examination, const ExplorationOptions& options,
                         ExplorationResult& result) {

@@ -90,10 +90,10 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
   return vfs.sync();
 }
 
-/// Leaves changes in the log that the next mount must discard.
+/// Leaves changes in the log. The next mount must discard these changes.
 ///
-/// Each change affects only the root directory. Each log write is therefore as long as the first
-/// log write after the next mount. The last change creates a name, which must never become visible.
+/// Each change affects only the root directory, so each log write is as long as the first log write
+/// after the next mount. The last change creates a name that must never become visible.
 VfsResult<void> leave_a_log(Vfs& vfs) {
   constexpr std::uint32_t kChanges = 12;
   for (std::uint32_t i = 0; i < kChanges; ++i) {

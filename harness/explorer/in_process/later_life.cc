@@ -60,7 +60,7 @@ std::vector<std::byte> bytes_of(std::uint64_t size, std::uint64_t version) {
   return bytes;
 }
 
-/// A new directory with files, whose contents are known and compared later.
+/// Files in a new directory. Their contents are known and are compared later.
 class LaterFiles {
  public:
   explicit LaterFiles(Random& random) : random_(random) {}
@@ -218,7 +218,7 @@ std::string live(
 void LaterLife::measure_new_disk() {
   if (free_when_new_) return;
   disk_.show_base();
-  (void)fsck_.repair(disk_, {});  // a used disk may need repair
+  (void)fsck_.repair(disk_, {});  // the disk may need repair if it was used before the run
   std::uint64_t free = 0;
   const std::string failure =
       live(system_, disk_, fsck_,

@@ -42,7 +42,7 @@ class LaterLife {
   const adapters::SystemUnderTest& system_;
   StateDisk& disk_;
   adapters::ImageChecker& fsck_;
-  std::optional<std::uint64_t> free_when_new_;  ///< in bytes; 0 if a new disk could not be used
+  std::optional<std::uint64_t> free_when_new_;  ///< in bytes; 0 if the measurement failed
 };
 
 }  // namespace headcrash::in_process

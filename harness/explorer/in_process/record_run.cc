@@ -80,8 +80,8 @@ bool is_slow(std::span<const workload::Operation> operations, const RunOptions& 
   return options.order % 2 == 1 && workload::threads_of(operations) > 1;
 }
 
-/// Returns true for operations that only make data durable. They change nothing, so they may be
-/// retried after an error.
+/// Returns true for operations that only make data durable. Such operations change nothing, so they
+/// may be retried after an error.
 bool only_persists(const workload::Operation& operation) {
   using enum workload::Operation::Kind;
   return operation.kind == fsync || operation.kind == fdatasync ||
@@ -306,9 +306,9 @@ class Run {
     if (!differs.empty()) report("after the unmount, " + differs);
   }
 
-  /// Simulates memory pressure by evicting unused inodes and, in some runs, clean buffers, so that
-  /// an operation cannot rely on data that it has cached in an earlier step. If only inodes are
-  /// evicted, they are read again from buffers, which must then be current.
+  /// Simulates memory pressure by evicting unused inodes and, in some runs, clean buffers. An
+  /// operation then cannot rely on data that it has cached in an earlier step. If only inodes are
+  /// evicted, they are read again from the buffers, so the buffers must be current.
   void drop_cached_data() {
     for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait()) {
       if (options_.order % 4 == 2) system_.cache.drop_clean();
@@ -379,7 +379,8 @@ class Run {
         pause();
       }
     }
-    // If the run ended early, the user whose transaction is open will not commit it.
+    // If the run ended early, the user who opened the transaction will not commit it, so commit it
+    // here.
     if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;
@@ -409,10 +410,11 @@ class Run {
       if (!workload::is_persistence_point(operation)) return;
       const bool syncs = operation.kind == workload::Operation::Kind::sync ||
                          operation.kind == workload::Operation::Kind::syncfs;
-      // While this user waited for the sync, another user may have started an operation.
+      // Another user may have started an operation while this user waited for the sync. The file
+      // system is then not quiet.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       report_point(number);
-      // report_point() may have waited, so check again.
+      // Check again, because other users may have worked while report_point() waited.
       if (quiet && begun == begun_ && recorder_.idle()) settle();
       return;
     }
@@ -495,7 +497,7 @@ class Run {
   }
 
   /// Rests, and then waits for all requests that were issued during the rest. A file system may
-  /// promise that data is durable after some time; the promise does not include the time that these
+  /// promise that data is durable after some time. This promise does not cover the time that the
   /// requests take.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);

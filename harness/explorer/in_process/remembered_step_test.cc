@@ -114,8 +114,8 @@ TEST(RememberedChecks, RepeatARepair) {
   EXPECT_TRUE(model::bench::same_bytes(disk.bytes(), base));
 }
 
-/// Checks every state twice: as usual and in full. The exploration fails if the two outcomes
-/// differ, so remembered outcomes must be right.
+/// Checks every state twice: with remembered outcomes, and in full. The exploration fails if the
+/// two results differ.
 class Remembering : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(Remembering, ChangesNoVerdict) {

@@ -1,4 +1,4 @@
-// Compares the states shown by the flat image with those of the recording.
+// Compares the states that StateDisk shows with the same states computed from the recording.
 #include "harness/explorer/in_process/state_disk.h"
 
 #include <gtest/gtest.h>

@@ -27,8 +27,8 @@ namespace headcrash::in_process {
 
 class TreeCache {
  public:
-  /// All arguments must outlive this object. `judge` recognises lone names
-  /// (harness/oracle/lone_names.h) and assigns numbers to them.
+  /// All arguments must outlive this object. `judge` numbers the names that can be judged alone
+  /// (harness/oracle/lone_names.h).
   TreeCache(const StateDisk& disk, Observer& observer, const oracle::RepeatedJudge& judge)
       : disk_(&disk), observer_(&observer), judge_(&judge), noted_(disk) {}
 

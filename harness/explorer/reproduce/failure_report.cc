@@ -56,9 +56,9 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
-  /// Returns true if the state fails in the same way as the original state. Returns false if the
-  /// check before the mount finds damage only in this state, because that is a different and milder
-  /// failure.
+  /// Returns true if the state fails in the same way as the original state. If the check before the
+  /// mount finds damage only in this state, returns false, because this failure is different and
+  /// milder.
   bool same(const StateOutcome& outcome) const {
     return fails_like(kind_, outcome.judgement, outcome.findings) &&
            (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);

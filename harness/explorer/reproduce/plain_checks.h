@@ -1,6 +1,6 @@
 #pragma once
-// Converts the oracle's findings to lines of a shell script (look.sh), which checks them with
-// standard tools: stat, readlink, dd and cksum.
+// Converts the oracle's findings to lines of a shell script (look.sh). The script checks the
+// findings with standard tools: stat, readlink, dd and cksum.
 
 #include <cstdint>
 #include <span>

@@ -118,8 +118,8 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
   if (!file.is_open() ||
       ::ftruncate(file.get(), static_cast<off_t>(image.sectors() * model::kSectorBytes)) != 0)
     return fail(path.string(), std::strerror(errno), "free space or choose another folder");
-  // Write the whole disk: on a used disk, the recipient also needs the old contents of sectors that
-  // the recording does not contain.
+  // Write the whole disk. If the disk held old data before the recording, the recipient also needs
+  // the old contents of sectors that the recording does not contain.
   constexpr std::uint64_t kSectorsAtATime = 2048;
   std::vector<std::byte> piece;
   for (std::uint64_t lba = 0; lba < image.sectors(); lba += kSectorsAtATime) {

@@ -120,8 +120,8 @@ Result<std::string> flags_command(const Operation& operation, const std::string&
   return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
 }
 
-/// Returns the command for setxattr. The value is in hexadecimal, which setfattr accepts for any
-/// bytes. Fails if the argument would be too long.
+/// Returns the command for setxattr. The command has the value in hexadecimal, because setfattr
+/// then accepts any bytes. Fails if the argument would be too long.
 Result<std::string> set_attribute(const Operation& operation, const std::string& path,
                                   const std::string& subject) {
   constexpr std::size_t kBytesMost = 60'000;

@@ -136,7 +136,7 @@ TEST(Measurements, DependOnTheReading) {
   EXPECT_LT(with_delay(Reading::queue), 5);
   const auto policies = run_experiment({.name = "chen96/policies", .scaled = true});
   ASSERT_TRUE(policies);
-  const char* const mean = "mean response of a read";
+  const char* const mean = "mean response time of a read";
   EXPECT_LT(*number_of(*policies, "periodic update, 30 s, reads bypass writes", mean).ours,
             (*number_of(*policies, "periodic update, 30 s", mean).ours +
              *number_of(*policies, "no writes", mean).ours) /

@@ -170,8 +170,8 @@ Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
   const std::string cell = fmt::format("{}, {}", full_name(mounted), policy.name);
   add_row(answer, cell, "oldest lost, 99th percentile", "s", {}, row.p99_s, seen.error);
   add_row(answer, cell, "lost, mean", "kB", {}, row.lost_kb, seen.error);
-  add_row(answer, cell, "mean response of a read", "ms", {}, row.read_ms, seen.error);
-  add_row(answer, cell, "mean response of a change", "ms", {}, row.change_ms, seen.error);
+  add_row(answer, cell, "mean response time of a read", "ms", {}, row.read_ms, seen.error);
+  add_row(answer, cell, "mean response time of a change", "ms", {}, row.change_ms, seen.error);
   return row;
 }
 

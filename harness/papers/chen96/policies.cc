@@ -124,7 +124,7 @@ std::vector<ClaimAnswer> policies(Context& context) {
     if (context.interrupted()) break;
     seen.push_back(probe(each, measured, bytes, context.seed));
     const Response& one = seen.back();
-    add_row(responses, each.name, "mean response of a read", "ms", {}, one.mean_ms, one.error);
+    add_row(responses, each.name, "mean response time of a read", "ms", {}, one.mean_ms, one.error);
     add_row(responses, each.name, "standard deviation", "ms", {}, one.deviation_ms, one.error);
     add_row(responses, each.name, "99th percentile", "ms", {}, one.p99_ms, one.error);
     if (!each.write_through && !each.reads_first && each.writes)
@@ -151,12 +151,12 @@ std::vector<ClaimAnswer> policies(Context& context) {
   const std::vector<Named> means = {{"reads bypass writes", seen[5].mean_ms},
                                     {"periodic, 30 s", seen[0].mean_ms},
                                     {"no writes", seen[6].mean_ms}};
-  add_rule(responses,
-           "if reads bypass writes, the mean response of a read under periodic update is largely "
-           "independent of the writes: more than half of what they add is gone (Carson and Setia)",
-           means, [&] {
-             return *means[0].value - *means[2].value < (*means[1].value - *means[2].value) / 2;
-           });
+  add_rule(
+      responses,
+      "if reads bypass writes, the mean response time of a read under periodic update is largely "
+      "independent of the writes: more than half of what they add is gone (Carson and Setia)",
+      means,
+      [&] { return *means[0].value - *means[2].value < (*means[1].value - *means[2].value) / 2; });
   add_rule(ages, "periodic update, 30 s: 15 s +-1 s", {{"mean", seen[0].age_s}},
            [&] { return std::abs(*seen[0].age_s - 15) <= 1; });
   for (const auto& [at, delay] : {std::pair<std::size_t, double>{1, 30}, {2, 5}}) {

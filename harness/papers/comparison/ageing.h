@@ -1,6 +1,6 @@
 #pragma once
-// A used disk: it is filled, and then files are removed and created until its contents have been
-// rewritten several times.
+// Ages a disk: fills it, and then removes and creates files until its contents have been rewritten
+// several times.
 //
 // The used space is the number that the file system reports (df). If a format has more metadata, or
 // whole blocks instead of fragments, fewer files are therefore needed to reach the same level.

@@ -20,7 +20,7 @@ std::vector<ClaimAnswer> drive_cache(Context& context);
 std::vector<ClaimAnswer> fast_drive(Context& context);
 std::vector<ClaimAnswer> raid5(Context& context);
 std::vector<ClaimAnswer> raid5_nvram(Context& context);
-std::vector<ClaimAnswer> aged(Context& context);  ///< used disks at several fill levels
+std::vector<ClaimAnswer> aged(Context& context);  ///< aged disks at several fill levels
 /// sweeps.cc: the default times of the systems, and a sweep over the delay.
 std::vector<ClaimAnswer> delays(Context& context);
 /// sweeps.cc: a sweep over the size of the file cache.

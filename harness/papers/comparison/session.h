@@ -14,7 +14,7 @@
 
 namespace headcrash::experiment::compare {
 
-/// The cells for one device, or for one fill level of a used disk.
+/// The cells for one device, or for one fill level of an aged disk.
 struct TimedTable {
   std::string name;  ///< for example "one drive" or "aged, 75 % full"
   std::vector<std::size_t> row_numbers;

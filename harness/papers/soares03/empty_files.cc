@@ -86,9 +86,9 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
       "metadata fits into memory (8 MB of inodes and directories). Our time for KFS is processor "
       "time only, because the run ends before the first kupdate. In Linux, in-core inodes and "
       "names (about 64 MB) use this memory; they are not charged here. Counterfactuals: a "
-      "processor with a tenth of the speed, so that generations end by time; 8 MiB for files, so "
-      "that generations end because a third of the memory is dirty (III-B), which KFS does not "
-      "do.");
+      "processor at a tenth of the speed, so that the time limit ends each generation; 8 MiB for "
+      "files, so that generations end because a third of the memory is dirty (III-B), which KFS "
+      "does not do.");
   return {answer, in_full_memory(context)};
 }
 

@@ -28,8 +28,8 @@ using ufs::damage::Damaging;
 
 constexpr std::uint64_t kDamageSeeds = 20, kSeedsOfAKind = 12;
 
-/// A tree with links, holes and pointers of every level. It has many names, so that a wrong repair
-/// would lose some.
+/// A tree with links, holes and pointers of every level. A wrong repair would lose some of its many
+/// names.
 constexpr std::string_view kKnown = R"(
 mkdir a
 mkdir a/b

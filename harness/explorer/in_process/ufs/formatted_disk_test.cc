@@ -1,4 +1,5 @@
-// Tests new and used disks (formatted_disk.h, lab_disks.h).
+// Tests lab disks that have just been formatted, and lab disks that have been used since then
+// (formatted_disk.h, lab_disks.h).
 #include "harness/explorer/in_process/formatted_disk.h"
 
 #include <gtest/gtest.h>
