@@ -63,6 +63,7 @@ has 'attributed to the file system or the disks: the same list of operations als
 # A disk that gets no flush: no file system is needed to see it.
 explores 1 md-raid1-no-flush --budget 4
 has 'RULE BROKEN by the stack md-raid1-no-flush: flushed-on-all, hd1: '
+has 'RULE BROKEN by the stack md-raid1-no-flush: preflushed-on-all, hd1: '
 # A write that completes before both disks have it.
 explores 1 md-raid1-write-behind --budget 4
 has 'RULE BROKEN by the stack md-raid1-write-behind: answered-after-all, hd0: '
@@ -76,6 +77,25 @@ END
 explores 1 ./behind.toml --budget 2
 has 'mirror-width, hd0: '
 has 'sector 4096 differs between the copies; last writes there: hd0 none, hd1 request'
+
+# The marks of a bitmap are erased behind md's back: each chunk is written to, and then the bitmap of a disk is zeroed.
+cat >unmarked.toml <<'END'
+base = "md-raid1"
+[assemble]
+command = ["sh", "-c", "mdadm --assemble --quiet --run {device} {disks} && dd if={device} of={device} bs=4M oflag=direct conv=notrunc,fsync 2>/dev/null && dd if=/dev/zero of={disk1} bs=256 seek=33 count=15 conv=notrunc,fsync 2>/dev/null"]
+END
+explores 1 ./unmarked.toml --budget 2
+has 'bitmap-marks-writes, hd1: '
+! says 'bitmap-marks-writes, hd0' <out || failed "the bitmap of hd0 is sound: $(cat out)"
+
+# A zeroing reaches only the beginning of its range.
+cat >half.toml <<'END'
+base = "md-raid1"
+[assemble]
+command = ["sh", "-c", "printf '#!/bin/sh\\nexec dd if=/dev/zero of=$6 bs=4096 count=1 seek=$3 oflag=seek_bytes conv=notrunc\\n' > /usr/sbin/blkdiscard; chmod +x /usr/sbin/blkdiscard; exec mdadm --assemble --quiet --run {device} {disks}"]
+END
+explores 1 ./half.toml --budget 2
+has 'RULE BROKEN by the stack half: zeroed-is-zero, '
 
 cat >behind5.toml <<'END'
 base = "md-raid5"
