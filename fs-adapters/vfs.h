@@ -53,7 +53,9 @@ struct OpenOptions {
   bool data_sync = false;  ///< O_DSYNC
   /// O_DIRECT: buffers, offsets and lengths must be aligned to the device's blocks
   bool direct = false;
-  bool no_access_time = false;  ///< O_NOATIME: reads leave the access time unchanged
+  /// Opens for reading only, and leaves the access time unchanged. Otherwise, an overlay would copy
+  /// the file to its upper layer.
+  bool read_only = false;
   std::uint32_t mode = 0644;
 };
 

@@ -32,15 +32,22 @@ struct StackRules {
   bool answered_after_all = false;
   /// When the stack reports that a flush is complete, every earlier write to its disks is durable.
   bool flushed_on_all = false;
+  /// When the data of a write with a preflush reaches a disk, every earlier write to the disks is
+  /// durable.
+  bool preflushed_on_all = false;
   /// Consecutive disks form groups of this size, and all disks of a group have equal data. 0 if
   /// there are no mirrors.
   std::size_t mirror_width = 0;
   bool xor_is_zero = false;  ///< the exclusive or of all disks' data is zero
+  /// When a write reaches a disk of an md RAID-1, the disk's write-intent bitmap marks the region,
+  /// and the mark is durable.
+  bool bitmap_marks_writes = false;
   /// On each disk, the stack's metadata is before this offset. The rules about equal data do not
   /// apply to the metadata.
   std::uint64_t data_offset_bytes = 0;
   bool any() const {
-    return answered_after_all || flushed_on_all || mirror_width != 0 || xor_is_zero;
+    return answered_after_all || flushed_on_all || preflushed_on_all || mirror_width != 0 ||
+           xor_is_zero || bitmap_marks_writes;
   }
 };
 

@@ -96,7 +96,7 @@ class Runs {
 // ended it, sets `cut`.
 void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits,
                       std::span<std::byte> buffer, json& entry) {
-  const auto file = vfs.open(path, {.no_access_time = true});
+  const auto file = vfs.open(path, {.read_only = true});
   if (!file) {
     entry["errno"] = file.error().value;
     return;

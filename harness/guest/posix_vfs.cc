@@ -165,16 +165,16 @@ VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& o
   if (options.sync) flags |= O_SYNC;
   if (options.data_sync) flags |= O_DSYNC;
   if (options.direct) flags |= O_DIRECT;
-  if (options.no_access_time) flags |= O_NOATIME;
-  int file = ::open(full->c_str(), flags | O_RDWR, options.mode);
+  flags |= options.read_only ? O_RDONLY | O_NOATIME : O_RDWR;
+  int file = ::open(full->c_str(), flags, options.mode);
   // O_NOATIME is refused if another user owns the file.
-  if (file < 0 && errno == EPERM && options.no_access_time) {
+  if (file < 0 && errno == EPERM && options.read_only) {
     flags &= ~O_NOATIME;
-    file = ::open(full->c_str(), flags | O_RDWR, options.mode);
+    file = ::open(full->c_str(), flags, options.mode);
   }
   if (file < 0 && (errno == EROFS || errno == EACCES || errno == EPERM) && !options.create &&
       !options.truncate) {
-    file = ::open(full->c_str(), flags | O_RDONLY);
+    file = ::open(full->c_str(), (flags & ~O_ACCMODE) | O_RDONLY);
   }
   if (file < 0) return refuse(errno);
   return FileHandle{file};

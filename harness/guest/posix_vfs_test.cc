@@ -72,6 +72,15 @@ TEST_F(PosixVfsTest, HonoursOpenFlags) {
   }
 }
 
+TEST_F(PosixVfsTest, AFileOpenedForReadingOnlyCannotBeWritten) {
+  EXPECT_TRUE(vfs_.close(make("a", "text")));
+  const auto file = vfs_.open("a", {.read_only = true});
+  ASSERT_TRUE(file);
+  EXPECT_EQ(read(*file), "text");
+  EXPECT_EQ(vfs_.pwrite(*file, 0, bytes("x")).error().value, EBADF);
+  EXPECT_TRUE(vfs_.close(*file));
+}
+
 TEST_F(PosixVfsTest, WritesByUring) {
   const FileHandle file = make("a", "before");
   const auto written = vfs_.pwrite_by_uring(file, 3, bytes("by a ring"));

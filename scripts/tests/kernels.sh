@@ -28,6 +28,9 @@ takes 6.12 6.12.95+deb13-amd64      # 95 is newer than 9
 takes 6.12.9 6.12.9+deb13-amd64     # and another number
 takes 7 7.3.4+deb13-amd64
 takes 7.3.4+deb13 7.3.4+deb13-amd64
+# Copied packages do not change the kernel that the image is named after.
+refuses 1 "6.12.95+deb13-amd64 has no module" -- \
+  "$build_guest" --agent "$build/bin/headcrash-agent" --package dpkg --kernel 6.12
 refuses 1 'neither a file nor a version' 'list-kernels' -- "$build_guest" --agent "$build/bin/headcrash-agent" --kernel newest
 refuses 1 "$scratch/bzImage is neither" -- "$build_guest" --agent "$build/bin/headcrash-agent" --kernel "$scratch/bzImage"
 # A missing package is named, with the command that installs it.

@@ -86,6 +86,7 @@ class Timeline {
   Result<CrashPage> make() {
     TRY(read_events());
     cover_by_flushes();
+    find_flushes_of_promises();
     TRY(describe_blocks());
     TRY(add_issuers());
     page_.events = run_.events();
@@ -164,7 +165,7 @@ class Timeline {
   bool submitted(const record::Event& event, Moment at) {
     if (event.op == model::Op::flush) {
       waiting_[event.device][event.request] = {true, page_.flushes.size()};
-      page_.flushes.push_back({event.device, event.request, at, std::nullopt});
+      page_.flushes.push_back({event.device, event.request, at, std::nullopt, std::nullopt});
       return true;
     }
     if (event.sectors == 0) return true;
@@ -264,6 +265,25 @@ class Timeline {
         // completed earlier.
         if (flush->submitted.event > request.durable->event) break;
       }
+    }
+  }
+
+  /// Finds, for each promise and device, the last flush that was submitted after the previous mark
+  /// and completed before the promise's mark.
+  void find_flushes_of_promises() {
+    std::uint64_t from = 0;
+    for (std::size_t mark = 0; mark < page_.marks.size(); ++mark) {
+      const std::uint64_t to = page_.marks[mark].at.event;
+      if (page_.marks[mark].promise) {
+        std::map<std::size_t, report::TimelineFlush*> last;
+        for (report::TimelineFlush& flush : page_.flushes) {
+          if (flush.submitted.event < from || !flush.acked || flush.acked->event > to) continue;
+          report::TimelineFlush*& newest = last[flush.device];
+          if (newest == nullptr || newest->acked->event < flush.acked->event) newest = &flush;
+        }
+        for (const auto& [device, flush] : last) flush->promise = mark;
+      }
+      from = to;
     }
   }
 

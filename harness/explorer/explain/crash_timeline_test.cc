@@ -83,6 +83,25 @@ TEST(CrashTimeline, DescribesEachWrite) {
   EXPECT_FALSE(page->marks[2].promise);
 }
 
+/// Two disks. The first promise waits for both of them, and the second one only for hd0.
+TEST(CrashTimeline, FindsTheFlushOfEachDiskForAPromise) {
+  const TemporaryFolder folder;
+  RecordedDisk disks(folder / "workload.hcrec", false, {{"hd0", 4096}, {"hd1", 4096}});
+  const RecordedDisk::Data data(512);
+  disks.mark("phase workload").on(0).write(1, 0, data).ack(1).on(1).write(2, 0, data).ack(2);
+  disks.on(0).flush(3).on(1).flush(4).on(1).flush(5).mark("persisted 2");
+  disks.on(0).write(6, 8, data).ack(6).flush(7).mark("persisted 6");
+  disks.on(1).flush(8);
+  const auto page = crash_timeline(*disks.load(), options_of("a19"));
+  ASSERT_TRUE(page) << page.error().message();
+  std::vector<std::pair<std::uint64_t, std::optional<std::size_t>>> found;
+  for (const auto& flush : page->flushes) found.emplace_back(flush.request, flush.promise);
+  EXPECT_EQ(found, (std::vector<std::pair<std::uint64_t, std::optional<std::size_t>>>{
+                       {3, 1}, {4, std::nullopt}, {5, 1}, {7, 2}, {8, std::nullopt}}));
+  EXPECT_EQ(report::flushed_for(*page, 1), " Flushed for it: hd0 (request 3), hd1 (request 5).");
+  EXPECT_EQ(report::flushed_for(*page, 2), " Flushed for it: hd0 (request 7); not flushed: hd1.");
+}
+
 TEST(CrashTimeline, ListsTheLossesOfAState) {
   const TemporaryFolder folder;
   const auto run = a_short_run(folder);

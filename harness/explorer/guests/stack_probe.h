@@ -4,6 +4,9 @@
 // therefore be checked for requests that were incomplete at that time (stack_rules.h).
 //
 //   formatted disks --assemble--> write, mark "stack answered 0", ... flush, mark "stack flushed 2"
+//
+// Some of the writes are zeroings, which the guest reads back. A program cannot send a write with a
+// preflush. A small ext4 file system does: its journal writes each commit record in this way.
 
 #include "harness/explorer/guests/record_workload.h"
 

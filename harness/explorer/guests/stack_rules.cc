@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <utility>
 
+#include "harness/explorer/guests/md_bitmap.h"
 #include "plugin/model/core/sector_range.h"
 #include "plugin/states/crash_state.h"
 
@@ -22,6 +25,8 @@ using states::RecordedWrite;
 using states::RunHistory;
 
 constexpr std::uint64_t kComparedSectors = 256;  ///< number of sectors to read at once
+/// First bytes of a jbd2 commit record: the magic number and the type, both big-endian.
+constexpr std::array<unsigned char, 8> kCommitRecord{0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 2};
 
 class RuleCheck {
  public:
@@ -35,7 +40,10 @@ class RuleCheck {
     for (const RecordedMark& mark : run_.marks()) {
       if (rules_.answered_after_all && mark.text.starts_with(kStackAnswered)) check_answered(mark);
       if (rules_.flushed_on_all && mark.text.starts_with(kStackFlushed)) check_flushed(mark);
+      if (rules_.preflushed_on_all && mark.text == kStackPreflushes) TRY(check_preflushes(mark));
+      if (mark.text.starts_with(kStackLostZeroes)) report_lost_zeroes(mark);
     }
+    if (rules_.bitmap_marks_writes) TRY(check_bitmaps());
     if (rules_.mirror_width != 0 || rules_.xor_is_zero) TRY(check_equality());
     return std::move(broken_);
   }
@@ -64,6 +72,12 @@ class RuleCheck {
 
   void check_answered(const RecordedMark& mark);
   void check_flushed(const RecordedMark& mark);
+  Result<bool> is_commit_record(const RecordedWrite& write) const;
+  Result<void> check_preflushes(const RecordedMark& begin);
+  void check_preflush(DeviceId on, const RecordedWrite& record);
+  void report_lost_zeroes(const RecordedMark& mark);
+  Result<void> check_bitmaps();
+  Result<void> check_bitmap(DeviceId disk);
   std::vector<Group> groups() const;
   std::vector<std::uint64_t> quiet_moments() const;
   Ranges written_between(std::uint64_t from, std::uint64_t to) const;
@@ -110,6 +124,87 @@ void RuleCheck::check_flushed(const RecordedMark& mark) {
                         mark.event, mark.text, name(disk), unflushed.size() == 1 ? "" : "s",
                         fmt::join(unflushed, ", "))});
   }
+}
+
+Result<bool> RuleCheck::is_commit_record(const RecordedWrite& write) const {
+  if (write.op != model::Op::write || write.bytes_at == 0 || !is_data(write)) return false;
+  std::array<std::byte, model::kSectorBytes> first;
+  TRY(run_.read_payload(write, 0, first));
+  return std::memcmp(first.data(), kCommitRecord.data(), kCommitRecord.size()) == 0;
+}
+
+Result<void> RuleCheck::check_preflushes(const RecordedMark& begin) {
+  std::size_t records = 0;
+  for (const DeviceId disk : disks_)
+    for (const RecordedWrite& write : run_.writes(disk)) {
+      if (write.submitted_event < begin.event) continue;
+      TRY(const bool is_record, is_commit_record(write));
+      if (!is_record) continue;
+      ++records;
+      check_preflush(disk, write);
+    }
+  if (records != 0) return {};
+  return fail(run_.path().string(), "the probe's commit records are not found on the disks",
+              "set preflushed-on-all = false if the stack changes the data, such as by encryption");
+}
+
+/// Checks that all writes completed before a commit record are durable when the record reaches the
+/// disk `on`. Other copies of the record, and its parity, are at the same sectors of other disks;
+/// they may precede it.
+void RuleCheck::check_preflush(DeviceId on, const RecordedWrite& record) {
+  const model::SectorRange place{record.lba, record.sectors};
+  for (const DeviceId disk : disks_) {
+    const auto& writes = run_.writes(disk);
+    std::vector<model::RequestId> uncovered;
+    for (const std::size_t i : run_.unflushed_at(disk, record.submitted_event)) {
+      const RecordedWrite& write = writes[i];
+      const bool completed = write.acked_event && *write.acked_event < record.submitted_event;
+      const bool same_place = write.lba < place.end() && place.lba < write.lba + write.sectors;
+      if (completed && !same_place && is_data(write)) uncovered.push_back(write.request);
+    }
+    if (uncovered.empty()) continue;
+    report({"preflushed-on-all", name(disk), record.submitted_event, uncovered,
+            fmt::format("at event {} request {}, a write with a preflush, reaches {}, but no "
+                        "completed flush of {} covers request{} {}",
+                        record.submitted_event, record.request, name(on), name(disk),
+                        uncovered.size() == 1 ? "" : "s", fmt::join(uncovered, ", "))});
+  }
+}
+
+void RuleCheck::report_lost_zeroes(const RecordedMark& mark) {
+  report({"zeroed-is-zero",
+          name(disks_.front()),
+          mark.event,
+          {},
+          fmt::format("at event {} (\"{}\") the stack has completed a zeroing, but a part of the "
+                      "range reads other bytes",
+                      mark.event, mark.text)});
+}
+
+Result<void> RuleCheck::check_bitmaps() {
+  for (const DeviceId disk : disks_) TRY(check_bitmap(disk));
+  return {};
+}
+
+/// Checks that the bitmap of a disk marks the region of each write when the write is submitted.
+Result<void> RuleCheck::check_bitmap(DeviceId disk) {
+  TRY(const auto last, run_.image({.device = disk, .event = run_.events()}, disk));
+  TRY(const auto bitmap, MdBitmap::find(last, run_.path().string() + ": " + name(disk)));
+  for (const RecordedWrite& write : run_.writes(disk)) {
+    if (!is_data(write)) continue;
+    TRY(const auto durable,
+        run_.image({.device = disk, .event = write.submitted_event, .keep_others = false}, disk));
+    TRY(const auto unmarked, bitmap.first_unmarked(durable, {write.lba, write.sectors}));
+    if (!unmarked) continue;
+    report({"bitmap-marks-writes",
+            name(disk),
+            write.submitted_event,
+            {write.request},
+            fmt::format("at event {} request {} reaches {}, but the durable write-intent bitmap "
+                        "there does not mark sector {}",
+                        write.submitted_event, write.request, name(disk), *unmarked)});
+  }
+  return {};
 }
 
 std::vector<RuleCheck::Group> RuleCheck::groups() const {

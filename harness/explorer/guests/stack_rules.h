@@ -7,6 +7,12 @@
 //                        hd1 ..W2..........M...a2   completed. W2 is still in flight: broken
 //   flushed-on-all       hd0 ..W1..a1..F..aF..M   M is "stack flushed". No flush of hd1 covers W2:
 //                        hd1 ..W2..a2.........M   broken
+//   preflushed-on-all    hd0 ..F1..aF1..R          R is a commit record, which a journal writes with a
+//                        hd1 ..W1..a1..F2..R..aF2   preflush. The flush of hd1 is in flight: broken
+//   bitmap-marks-writes  when a write reaches a disk, the disk's write-intent bitmap (md_bitmap.h)
+//                        marks the region, and a flush covers the mark
+//   zeroed-is-zero       always checked: no mark "stack lost zeroes", which the probe sets if a
+//                        range reads other bytes after it was zeroed
 //   mirrors, xor         while no write is in flight, the disks hold equal data, or the exclusive
 //                        or of their data is zero
 //
@@ -30,8 +36,13 @@ namespace headcrash::explorer {
 inline constexpr std::string_view kStackAnswered = "stack answered ";
 inline constexpr std::string_view kStackFlushed = "stack flushed ";
 
+/// Mark before the probe writes commit records with a preflush, one after the other. No other
+/// requests are in flight then.
+inline constexpr std::string_view kStackPreflushes = "stack preflushes";
+inline constexpr std::string_view kStackLostZeroes = "stack lost zeroes ";
+
 struct BrokenRule {
-  std::string rule;  ///< key of the rule in [rules]
+  std::string rule;  ///< key of the rule in [rules], or "zeroed-is-zero"
   std::string disk;  ///< the disk that breaks the rule, such as "hd1"
   /// The disk first breaks the rule after this many events.
   std::uint64_t event = 0;
@@ -43,7 +54,8 @@ struct BrokenRule {
 /// Maximum number of violations to report for each rule.
 inline constexpr std::size_t kBrokenRulesMost = 5;
 
-/// Checks the rules on a recording of the stack's disks. Fails if a payload cannot be read.
+/// Checks the rules on a recording of the stack's disks. Fails if a payload cannot be read, or if a
+/// rule cannot be checked: there is no bitmap, or the probe's commit records are not found.
 Result<std::vector<BrokenRule>> check_stack_rules(const states::RunHistory& run,
                                                   const adapters::StackRules& rules);
 /// Loads the recording, and checks the rules on it.

@@ -1,8 +1,12 @@
 #include "harness/explorer/guests/stack_rules.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "harness/explorer/testing/recorded_disk.h"
+#include "plugin/base/little_endian.h"
 #include "plugin/base/testing/temporary_folder.h"
 
 namespace headcrash::explorer {
@@ -140,6 +144,166 @@ TEST(StackRules, ADifferenceThatLastsForSeveralQuietMomentsIsBroken) {
     // At the end of the recording, this write is in flight.
     three.disks.on(0).write(7, 8, three.filled('m'));
     EXPECT_EQ(three.broken(all_rules(3, false)).empty(), repaired);
+  }
+}
+
+adapters::StackRules preflush_rule() {
+  return {.preflushed_on_all = true, .data_offset_bytes = kDataSector * 512};
+}
+RecordedDisk::Data commit_record() {
+  return RecordedDisk::block({0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 2, 0, 0, 0, 7});
+}
+
+TEST(StackRules, AWriteWithAPreflushReachesADiskAfterTheFlushesOfAllDisks) {
+  for (const bool waits : {true, false}) {
+    ThreeDisks three;
+    three.write(2, 1, 'm', 8);  // metadata
+    three.write(0, 2, 'a');
+    three.write(1, 3, 'b');
+    three.disks.mark("stack preflushes");
+    three.disks.on(0).flush(4);
+    if (waits) three.disks.on(1).flush(5);
+    // The parity precedes the record. It has been completed, but needs no flush.
+    three.write(2, 6, 'p', kDataSector + 64);
+    three.disks.on(0).write(7, kDataSector + 64, commit_record()).ack(7);
+    if (!waits) three.disks.on(1).flush(8);
+    const auto broken = three.broken(preflush_rule());
+    ASSERT_EQ(broken.size(), waits ? 0U : 1U);
+    if (waits) continue;
+    EXPECT_EQ(broken[0].rule, "preflushed-on-all");
+    EXPECT_EQ(broken[0].disk, "hd1");
+    EXPECT_EQ(broken[0].requests, std::vector<model::RequestId>{3});
+    EXPECT_NE(broken[0].text.find("request 7, a write with a preflush, reaches hd0, but no "
+                                  "completed flush of hd1 covers request 3"),
+              std::string::npos)
+        << broken[0].text;
+  }
+}
+
+TEST(StackRules, AWriteInFlightNeedsNoPreflush) {
+  ThreeDisks three;
+  three.disks.mark("stack preflushes");
+  three.disks.on(1).write(1, kDataSector, three.filled('b'));
+  three.disks.on(0).write(2, kDataSector + 64, commit_record()).ack(2);
+  three.disks.on(1).ack(1);
+  EXPECT_TRUE(three.broken(preflush_rule()).empty());
+}
+
+TEST(StackRules, CommitRecordsBeforeTheMarkAreIgnored) {
+  ThreeDisks three;
+  three.write(1, 1, 'b');
+  three.disks.on(0).write(2, kDataSector + 64, commit_record()).ack(2);
+  three.disks.on(0).flush(3).on(1).flush(4);
+  three.disks.mark("stack preflushes");
+  three.disks.on(0).write(5, kDataSector + 72, commit_record()).ack(5);
+  EXPECT_TRUE(three.broken(preflush_rule()).empty());
+}
+
+TEST(StackRules, APreflushThatCannotBeSeenIsAnError) {
+  ThreeDisks three;
+  three.disks.mark("stack preflushes");
+  three.write(0, 1, 'x');
+  const auto found = check_stack_rules(*three.disks.load(), preflush_rule());
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().message().find("preflushed-on-all = false"), std::string::npos);
+}
+
+TEST(StackRules, AZeroingIsWhole) {
+  ThreeDisks three;
+  three.disks.mark("stack lost zeroes 7");
+  const auto broken = three.broken({});
+  ASSERT_EQ(broken.size(), 1U);
+  EXPECT_EQ(broken[0].rule, "zeroed-is-zero");
+}
+
+constexpr std::uint64_t kBitmapSector = 16, kChunkSectors = 128;
+
+/// A disk of a RAID-1 with a bitmap, and helpers for requests.
+class BitmapDisk {
+  TemporaryFolder folder_;
+
+ public:
+  RecordedDisk disk{folder_ / "run.hcrec", false, {{"hd0", 8192}}};
+  model::RequestId next = 1;
+
+  explicit BitmapDisk(std::uint32_t level = 1) {
+    RecordedDisk::Data superblock(512);
+    little_endian::store32(superblock, 0, 0xa92b4efc);
+    little_endian::store32(superblock, 8, 1);
+    little_endian::store32(superblock, 72, level);
+    little_endian::store32(superblock, 96, kBitmapSector - 8);
+    little_endian::store64(superblock, 128, kDataSector);
+    disk.write(next, 8, superblock).ack(next);
+    ++next;
+    mark_chunks(0);
+  }
+  /// Writes and flushes the bitmap: `chunks` contains a bit for each of the first eight chunks.
+  void mark_chunks(int chunks, bool flushes = true) {
+    RecordedDisk::Data bitmap(512);
+    little_endian::store32(bitmap, 0, 0x6d746962);
+    little_endian::store32(bitmap, 52, kChunkSectors * 512);
+    bitmap[256] = static_cast<std::byte>(chunks);
+    disk.write(next, kBitmapSector, bitmap).ack(next);
+    ++next;
+    if (flushes) disk.flush(next++);
+  }
+  void write(std::uint64_t lba, std::size_t sectors = 8) {
+    disk.write(next, lba, RecordedDisk::Data(sectors * 512, std::byte{'d'})).ack(next);
+    ++next;
+  }
+  Result<std::vector<BrokenRule>> check() {
+    return check_stack_rules(*disk.load(),
+                             {.bitmap_marks_writes = true, .data_offset_bytes = kDataSector * 512});
+  }
+};
+
+TEST(StackRules, ABitmapMarksEachRegionBeforeTheWrite) {
+  struct Case {
+    int chunks;
+    bool flushed;
+    std::uint64_t lba;
+    std::optional<std::uint64_t> unmarked;
+  };
+  for (const Case& each :
+       {Case{1, true, kDataSector, std::nullopt},
+        Case{3, true, kDataSector + kChunkSectors - 4, std::nullopt},
+        Case{1, true, kDataSector - 4, std::nullopt}, Case{0, true, kDataSector - 4, kDataSector},
+        Case{1, false, kDataSector, kDataSector},
+        Case{1, true, kDataSector + kChunkSectors - 4, kDataSector + kChunkSectors},
+        Case{2, true, kDataSector, kDataSector}}) {
+    BitmapDisk one;
+    one.mark_chunks(each.chunks, each.flushed);
+    one.write(each.lba);
+    const auto broken = one.check();
+    ASSERT_TRUE(broken) << broken.error().message();
+    ASSERT_EQ(broken->size(), each.unmarked ? 1U : 0U) << each.chunks << " " << each.lba;
+    if (!each.unmarked) continue;
+    EXPECT_EQ(broken->front().rule, "bitmap-marks-writes");
+    EXPECT_NE(broken->front().text.find(fmt::format("does not mark sector {}", *each.unmarked)),
+              std::string::npos)
+        << broken->front().text;
+  }
+}
+
+TEST(StackRules, ABitmapThatIsClearedTooEarlyIsBroken) {
+  BitmapDisk one;
+  one.mark_chunks(1);
+  one.write(kDataSector);
+  one.mark_chunks(0);
+  one.write(kDataSector);
+  const auto broken = one.check();
+  ASSERT_TRUE(broken) << broken.error().message();
+  EXPECT_EQ(broken->size(), 1U);
+}
+
+TEST(StackRules, ADiskWithoutABitmapIsAnError) {
+  for (const bool raid5 : {true, false}) {
+    const auto found =
+        raid5 ? BitmapDisk(5).check()
+              : check_stack_rules(*ThreeDisks().disks.load(), {.bitmap_marks_writes = true});
+    ASSERT_FALSE(found);
+    EXPECT_NE(found.error().message().find("has no RAID-1 with an internal bitmap"),
+              std::string::npos);
   }
 }
 

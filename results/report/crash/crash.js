@@ -148,8 +148,8 @@
     fill(layer.bars, paths([['write', writes.join('')], ['read', reads.join('')]]));
   }
   function drawFlushes() {
-    let lines = '', done = '', open = '';
-    for (const [device, , , submitted, ackEvent, ackTime] of data.flushes) {
+    let lines = '', done = '', open = '', promised = '';
+    for (const [device, , , submitted, ackEvent, ackTime, promise] of data.flushes) {
       const a = x(place(submitted)), b = ackEvent >= 0 ? x(place(ackTime)) : a + 8;
       if (!seen(a, b)) continue;
       let top = bottom, low = 0;
@@ -159,12 +159,12 @@
         low = Math.max(low, tops[i] + row.height);
         if (row.kind !== KIND.flushes) return;
         const d = `M${num(a)} ${num(tops[i] + 8)}H${num(Math.max(b, a + SHORTEST))}`;
-        if (ackEvent >= 0) done += d; else open += d;
+        if (promise >= 0) promised += d; else if (ackEvent >= 0) done += d; else open += d;
       });
       if (ackEvent >= 0) lines += `M${num(b)} ${num(top)}V${num(low)}`;
     }
     fill(layer['flush-lines'], paths([['', lines]]));
-    fill(layer.flushes, paths([['done', done], ['open', open]]));
+    fill(layer.flushes, paths([['done', done], ['open', open], ['promised', promised]]));
   }
   function drawMedia() {
     const whole = [], damaged = [], drawn = new Map();
@@ -360,7 +360,16 @@
   function lastPromise() {
     let last = -1;
     data.marks.forEach((m, i) => { if (m[2] && m[0] < cut) last = i; });
-    return last < 0 ? '' : ` The last promise was ${data.texts[data.marks[last][3]]}.`;
+    return last < 0 ? '' : ` The last promise was ${data.texts[data.marks[last][3]]}.${flushedFor(last)}`;
+  }
+  // As flushed_for() in crash_page.cc.
+  function flushedFor(mark) {
+    const written = data.devices.map((name, i) => i).filter((i) => r.device.some((d, j) => d === i && r.op[j] !== READ));
+    if (written.length < 2) return '';
+    const flush = (i) => data.flushes.find((f) => f[0] === i && f[6] === mark);
+    const flushed = written.filter((i) => flush(i)).map((i) => `${data.devices[i]} (request ${flush(i)[1]})`);
+    const missed = written.filter((i) => !flush(i)).map((i) => data.devices[i]);
+    return ` Flushed for it: ${flushed.join(', ') || 'no disk'}${missed.length > 0 ? '; not flushed: ' + missed.join(', ') : ''}.`;
   }
   function tellCut(risks) {
     let amount = 0, inFlight = 0, onMedium = 0;

@@ -163,7 +163,8 @@ std::string data_of(const CrashPage& page, const PicturePlan& plan) {
   for (const TimelineDevice& device : page.devices) devices.push_back(valid_utf8(device.name));
   for (const TimelineFlush& flush : page.flushes)
     flushes.push_back({flush.device, flush.request, flush.submitted.event, flush.submitted.at_ns,
-                       event_or_none(flush.acked), time_or_none(flush.acked)});
+                       event_or_none(flush.acked), time_or_none(flush.acked),
+                       flush.promise ? nlohmann::json(*flush.promise) : nlohmann::json(-1)});
   for (std::size_t i = 0; i < page.media.size(); ++i) {
     const TimelineMediaWrite& each = page.media[i];
     media.push_back({each.at.event, each.at.at_ns, plan.media[i].row, tenths(plan.media[i].y),
@@ -267,6 +268,9 @@ std::string legend(const CrashPage& page) {
   if (!page.flushes.empty())
     entry("<path class=\"k-flush\" d=\"M4 6h20\"/><path class=\"k-flush-line\" d=\"M24 0v12\"/>",
           "flush, and the writes that it covers");
+  if (std::ranges::any_of(page.flushes,
+                          [](const auto& flush) { return flush.promise.has_value(); }))
+    entry("<path class=\"k-promised\" d=\"M4 6h20\"/>", "flush before a promise");
   if (!page.media.empty())
     entry("<path class=\"k-media\" d=\"M8 3v6M14 3v6M20 3v6\"/>", "reached the medium");
   if (state != nullptr && !state->undone.empty())
@@ -299,11 +303,13 @@ std::string at_the_cut(const CrashPage& page, const PicturePlan& plan) {
   for (const TimelineMark& mark : page.marks)
     if (mark.promise && mark.at.event < page.cut) last = &mark;
   if (last != nullptr) {
+    const auto number = static_cast<std::size_t>(last - page.marks.data());
     const bool known = last->operation && *last->operation < page.operations.size();
     out += fmt::format(
         " The last promise was {}.",
         known ? fmt::format("{} {}", *last->operation, page.operations[*last->operation].text)
               : last->text);
+    out += flushed_for(page, number);
   }
   return out;
 }
@@ -488,6 +494,28 @@ Fate fate_of(const TimelineState* state, std::size_t request) {
   if (std::ranges::any_of(state->torn, [&](const auto& each) { return each.request == request; }))
     return Fate::torn;
   return Fate::kept;
+}
+
+std::string flushed_for(const CrashPage& page, std::size_t mark) {
+  std::string flushed, missed;
+  std::size_t written = 0;
+  for (std::size_t device = 0; device < page.devices.size(); ++device) {
+    const bool writes = std::ranges::any_of(page.requests, [&](const TimelineRequest& request) {
+      return request.device == device && request.op != TimelineRequest::Op::read;
+    });
+    if (!writes) continue;
+    ++written;
+    const auto flush = std::ranges::find_if(page.flushes, [&](const TimelineFlush& each) {
+      return each.device == device && each.promise == mark;
+    });
+    std::string& list = flush == page.flushes.end() ? missed : flushed;
+    if (!list.empty()) list += ", ";
+    list += page.devices[device].name;
+    if (flush != page.flushes.end()) list += fmt::format(" (request {})", flush->request);
+  }
+  if (written < 2) return "";
+  return fmt::format(" Flushed for it: {}{}.", flushed.empty() ? "no disk" : flushed,
+                     missed.empty() ? "" : "; not flushed: " + missed);
 }
 
 std::string crash_page(const CrashPage& page) {

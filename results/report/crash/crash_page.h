@@ -77,6 +77,9 @@ struct TimelineFlush {
   std::uint64_t request = 0;
   Moment submitted;
   std::optional<Moment> acked;
+  /// Index of the mark of the promise for which the device was flushed: the flush is the last one
+  /// that was submitted after the previous mark and completed before this mark.
+  std::optional<std::size_t> promise;
 };
 
 struct TimelineMediaWrite {
@@ -180,6 +183,10 @@ Fate fate_of(const TimelineState* state, std::size_t request);
 /// Returns true if a cut before `event` could remove the write: the write was submitted before
 /// `event`, is not yet durable, and belongs to the same power cycle.
 bool at_risk(const TimelineRequest& request, std::uint64_t event);
+
+/// Returns a sentence that lists the devices which were flushed for a promise, and those which were
+/// not; empty if at most one device was written to. `mark` is an index into the page's marks.
+std::string flushed_for(const CrashPage& page, std::size_t mark);
 
 /// Returns an HTML file without external references.
 std::string crash_page(const CrashPage& page);

@@ -200,19 +200,20 @@ class Picture {
     return path("", d);
   }
   std::string flushes() const {
-    std::string done, open;
+    std::string done, open, promised;
     for (const TimelineFlush& flush : page_.flushes) {
+      std::string& kind = flush.promise ? promised : flush.acked ? done : open;
       const double from = x(flush.submitted.at_ns),
                    to = flush.acked ? x(flush.acked->at_ns) : from + 8;
       if (!seen(from, to)) continue;
       for (std::size_t i = 0; i < plan_.rows.size(); ++i) {
         if (plan_.rows[i].kind != PictureRow::Kind::flushes || plan_.rows[i].device != flush.device)
           continue;
-        (flush.acked ? done : open) += fmt::format("M{:.1f} {:.1f}h{:.1f}", from, tops_[i] + 8,
-                                                   std::max(to - from, kShortestBar));
+        kind += fmt::format("M{:.1f} {:.1f}h{:.1f}", from, tops_[i] + 8,
+                            std::max(to - from, kShortestBar));
       }
     }
-    return path("done", done) + path("open", open);
+    return path("done", done) + path("open", open) + path("promised", promised);
   }
 
   /// Returns the time at which the power cycle of the request ended; nullopt if it did not end.
