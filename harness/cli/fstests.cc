@@ -1,5 +1,5 @@
-// Implements `headcrash fstests`, which runs tests of fstests and cuts the power while their scratch
-// file system is mounted.
+// Implements `headcrash fstests`, which runs tests of fstests and cuts the power while their
+// scratch file system is mounted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,7 +95,7 @@ Result<std::unique_ptr<explorer::GuestPool>> start_suite_guest(
                                      .interrupted = &interrupted()});
 }
 
-std::string file_name_of(const std::string& test) {
+std::string recording_name(const std::string& test) {
   std::string name = test;
   std::ranges::replace(name, '/', '-');
   return name;
@@ -134,7 +134,7 @@ Result<void> write_failure_page(const FstestsArguments& arguments,
 /// otherwise.
 Result<void> explore(const FstestsArguments& arguments, const adapters::LinuxAdapter& filesystem,
                      explorer::GuestPool& pool, TestResult& result) {
-  if (result.suite.recording.empty()) return {};
+  if (result.suite.recording.empty() || result.suite.verdict == SuiteVerdict::not_run) return {};
   TRY(const auto options, crash_options(arguments));
   TRY(auto crash,
       fstests::explore_periods(pool.guests(), filesystem, result.suite.recording, options));
@@ -302,7 +302,7 @@ class SuiteOnFilesystem {
         .image = fs::absolute(image_).string(),
         .disk = {.used = false, .seed = arguments_.seed}};
     const fs::path recording =
-        fs::path(arguments_.folder) / filesystem_.name / (file_name_of(test) + ".hcrec");
+        fs::path(arguments_.folder) / filesystem_.name / (recording_name(test) + ".hcrec");
     std::error_code error;
     fs::create_directories(recording.parent_path(), error);
     auto outcome = fstests::run_test(suite_guest_->guest(0), suite_, run, recording);
@@ -313,6 +313,9 @@ class SuiteOnFilesystem {
     } else {
       result.suite.output = outcome.error().message();
     }
+    if (result.suite.verdict == SuiteVerdict::failed)
+      TRY(base::write_text_file(fs::path(recording).replace_extension(".txt").string(),
+                                result.suite.output + "\n"));
     result.seconds = watch.ms() / 1000;
     return result;
   }

@@ -19,7 +19,7 @@ class MountPeriods : public testing::Test {
     const auto run = disk.load();
     return run ? mount_periods(*run) : std::vector<MountPeriod>();
   }
-  base::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   RecordedDisk disk_{folder_.path() / "disk.hcrec", 4096, false};
   const RecordedDisk::Data block_ = RecordedDisk::block({1});
 };

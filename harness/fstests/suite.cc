@@ -74,7 +74,7 @@ Result<Suite> find_suite(const fs::path& rootfs, const std::string& command) {
   if (suite.check.empty() ||
       !fs::is_regular_file(root / fs::path(suite.check).relative_path(), error))
     return fail(command, fmt::format("is not a program in {}", root.string()),
-                "install the suite there: make install DESTDIR=ROOTFS");
+                "copy the built suite there (docs/fstests.md)");
   if (!fs::is_directory(suite.folder() / "tests", error))
     return fail(suite.folder().string(), "has no folder `tests`",
                 "give the program `check` of the suite");
@@ -88,7 +88,7 @@ Result<std::vector<std::string>> select_tests(const Suite& suite, const std::str
     TRY(add_tests(suite, folder, tests));
   if (tests.empty())
     return fail(suite.folder().string(), "has no lists of groups",
-                "build the suite and install it with `make install`");
+                "build the suite with `make`, which creates them");
   std::set<std::string> chosen;
   std::vector<std::string> groups, names;
   for (const ListedTest& test : tests) {

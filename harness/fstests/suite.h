@@ -1,7 +1,7 @@
 #pragma once
 // A folder of fstests (xfstests): its tests, their groups, and lists of tests that are not run.
 //
-// The suite is part of a root file system, in which it runs in a guest. `make install` of the suite
+// The suite is part of a root file system, in which it runs in a guest. The build of the suite
 // creates the lists of groups that are read here.
 
 #include <filesystem>

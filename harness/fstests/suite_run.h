@@ -8,7 +8,7 @@
 //     ./check generic/034                    |---- period ----|       |- period -|
 //                                            states are explored in these periods
 //
-// The suite is not modified: programs that stand in for mount, umount, sync and xfs_io write the
+// The suite is not modified: programs that replace mount, umount, sync and xfs_io in PATH write the
 // marks (guest/stand-in.sh). A state is recovered, checked and mounted, and its tree is compared
 // with what was durable (durable_tree.h).
 

@@ -16,7 +16,7 @@ finish() {
   tail -c 40000 "$work/output" >>"$files/result.txt"
   exit 0
 }
-for name in mount umount sync xfs_io; do
+for name in mount umount sync xfs_io dmsetup; do
   cp "$files/stand-in.sh" "$work/stand-ins/$name"
   chmod 755 "$work/stand-ins/$name"
 done
@@ -39,6 +39,8 @@ device() {   # NAME: creates a disk in memory and prints its device
 export FSTYP="$type" TEST_DEV="$test_device" TEST_DIR="$work/test" SCRATCH_DEV="$scratch"
 export SCRATCH_MNT="$work/scratch" LOGWRITES_DEV="$log_writes" RESULT_BASE="$work/results"
 export HEADCRASH_MARKS="$marks" HEADCRASH_PATH="$PATH" PATH="$work/stand-ins:$PATH"
+# There is no udev, so device-mapper's library creates the nodes of its devices.
+export DM_DISABLE_UDEV=1
 : >"$work/local.config"
 export HOST_OPTIONS="$work/local.config"
 cd "$(dirname "$check")" || finish "failed"

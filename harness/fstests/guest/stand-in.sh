@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stands in for mount, umount, sync and xfs_io (run.sh). It runs the real program, and marks in the
-# recording when the scratch file system is mounted, unmounted or synced:
+# Stands in for mount, umount, sync, xfs_io and dmsetup (run.sh). It runs the real program, and marks in
+# the recording when the scratch file system is mounted, unmounted or synced:
 #
 #   fstests mounting MICROSECONDS     a mount begins, and has not written anything
 #   fstests not mounted               this mount has failed
@@ -75,7 +75,17 @@ case $name in
     esac
     sync_and_mark "$@"
     ;;
-  *)
+  dmsetup)
+    # Without udev, the names of devices are nodes. Tests expect symbolic links to /dev/dm-N.
+    status=0
+    dmsetup "$@" || status=$?
+    for node in /dev/mapper/*; do
+      if [ ! -b "$node" ] || [ -L "$node" ]; then continue; fi
+      number=$(dmsetup info -c --noheadings -o minor "${node##*/}") && ln -sf "../dm-$number" "$node"
+    done
+    exit "$status"
+    ;;
+  xfs_io)
     case "$*" in *shutdown*) exec "$name" "$@" ;; *syncfs*) ;; *) exec "$name" "$@" ;; esac
     names_scratch "$@" || exec "$name" "$@"
     sync_and_mark "$@"
