@@ -282,10 +282,11 @@ class SuiteOnFilesystem {
         start_guests(filesystem_, {}, bytes, arguments_.jobs, arguments_.kernel.virtual_time()));
     for (const std::string& test : tests) {
       if (interrupted()) break;
-      TRY(auto result, run_test(test, bytes));
+      auto result = run_test(test, bytes);
       if (interrupted()) break;
-      if (!arguments_.as_json) print_result(result);
-      results.push_back(std::move(result));
+      if (!result) return forward_error(result);
+      if (!arguments_.as_json) print_result(*result);
+      results.push_back(std::move(*result));
     }
     return {};
   }
