@@ -18,6 +18,7 @@
 #include "plugin/base/command_text.h"
 #include "plugin/base/csv.h"
 #include "plugin/base/size.h"
+#include "plugin/base/stopwatch.h"
 #include "plugin/base/text_file.h"
 #include "plugin/record/recording.h"
 
