@@ -44,6 +44,7 @@ void add_audit(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
 void add_contract(CLI::App& app, int& exit_code);
 void add_explain(CLI::App& app, int& exit_code);
+void add_fstests(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_extract(CLI::App& app, int& exit_code);
 void add_predict(CLI::App& app, int& exit_code);

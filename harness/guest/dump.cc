@@ -191,6 +191,7 @@ json describe(Vfs& vfs, const std::string& path, FileType listed, const DumpLimi
   entry["group"] = status->group;
   entry["allocated"] = status->allocated_bytes;
   entry["modified"] = status->modified_ns / kNsPerSecond;
+  entry["changed"] = status->changed_ns / 1000;
   if (status->type == FileType::regular) {
     entry["accessed"] = status->accessed_ns / kNsPerSecond;
     if (status->born_ns) entry["born"] = *status->born_ns / kNsPerSecond;

@@ -536,6 +536,7 @@ VfsResult<FileStatus> PosixVfs::stat(std::string_view path) {
       .allocated_bytes = status.stx_blocks * 512,
       .modified_ns = ns(status.stx_mtime),
       .accessed_ns = ns(status.stx_atime),
+      .changed_ns = ns(status.stx_ctime),
       .user = status.stx_uid,
       .group = status.stx_gid};
   if ((status.stx_mask & STATX_BTIME) != 0) result.born_ns = ns(status.stx_btime);

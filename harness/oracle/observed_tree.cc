@@ -154,6 +154,7 @@ Result<ObservedObject> parse_entry(const json& entry) {
   if (!observed("modified", object.modified_seconds)) return broken("modified");
   if (!observed("accessed", object.accessed_seconds)) return broken("accessed");
   if (!observed("born", object.born_seconds)) return broken("born");
+  if (!observed("changed", object.changed_us)) return broken("changed");
   if (const auto target = entry.find("target"); target != entry.end()) {
     if (!target->is_string()) return broken("target");
     object.link_target = target->get<std::string>();

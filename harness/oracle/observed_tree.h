@@ -64,6 +64,9 @@ struct ObservedObject {
   std::optional<std::uint32_t> flags = {}, project = {};
   std::optional<std::int64_t> modified_seconds = {};  ///< in seconds since the epoch
   std::optional<std::int64_t> accessed_seconds = {}, born_seconds = {};
+  /// Time of the last change of the inode, in microseconds since the epoch. tree_difference()
+  /// ignores it, because a recovery may change the inode.
+  std::optional<std::int64_t> changed_us = {};
   bool operator==(const ObservedObject&) const = default;
 };
 

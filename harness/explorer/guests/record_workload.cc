@@ -506,4 +506,33 @@ Result<RecordedWorkload> record_application(StageGuest& guest,
       });
 }
 
+Result<RecordedWorkload> record_unformatted(StageGuest& guest,
+                                            const workload::Application& application,
+                                            const fs::path& recording, const DiskOptions& options) {
+  clear_way(recording);
+  device::StageLoad empty = guest.empty_disks();
+  empty.used_disk = options.used;
+  empty.record = fs::absolute(recording);
+  empty.delay_us = options.delay_us;
+  empty.delay_seed = options.seed;
+  TRY(guest.load(empty, /*fresh_guest=*/true));
+  TRY(prepare_application(guest, application));
+  device::StateServer& server = guest.server();
+  TRY(server.mark(guest.stage(), std::string(kBeginMark)));
+  TRY(const auto ran, guest.run_application(application));
+  TRY(server.mark(guest.stage(), std::string(kEndMark)));
+  TRY(server.seal(guest.stage()));
+  TRY(const auto bounds, find_bounds(recording));
+  RecordedWorkload workload{.recording = recording,
+                            .operations = {},
+                            .application = application,
+                            .from_event = bounds.from,
+                            .to_event = bounds.to,
+                            .failure = ran.failure};
+  if (!workload.failure) {
+    TRY(workload.report, read_report(guest, application));
+  }
+  return workload;
+}
+
 }  // namespace headcrash::explorer

@@ -111,6 +111,13 @@ Result<RecordedWorkload> record_application(StageGuest& guest,
                                             const workload::Application& application,
                                             const std::filesystem::path& recording);
 
+/// Records an application that formats and mounts the guest's first disk itself. The disk is empty,
+/// and the guest is fresh, so that nothing of an earlier application remains.
+Result<RecordedWorkload> record_unformatted(StageGuest& guest,
+                                            const workload::Application& application,
+                                            const std::filesystem::path& recording,
+                                            const DiskOptions& options);
+
 /// Returns the path of a leg's recording. A leg is the part of a list up to its next crash; legs
 /// are numbered from 1.
 std::filesystem::path leg_recording(const std::filesystem::path& recording, int number);

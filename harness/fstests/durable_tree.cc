@@ -1,0 +1,172 @@
+// Finds mount periods and compares trees (durable_tree.h).
+#include "harness/fstests/durable_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace headcrash::fstests {
+namespace {
+
+using oracle::ObservedObject;
+
+constexpr std::int64_t kSecondUs = 1'000'000;
+/// On btrfs, the inode number of each subvolume's root.
+constexpr std::uint64_t kSubvolumeRoot = 256;
+/// In the agent's numbers of inodes, the bits above these belong to the subvolume.
+constexpr std::uint64_t kInodes = 1ULL << 48U;
+/// Beginnings of the names of files with quotas, which the kernel writes without changing a time.
+constexpr std::array<std::string_view, 2> kQuotaFiles{"aquota.", "quota."};
+
+std::uint64_t parse_time(std::string_view text) {
+  std::uint64_t time = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), time);
+  return end.ec == std::errc{} && end.ptr == text.data() + text.size() ? time : 0;
+}
+
+/// Returns the path of an object's folder; empty for an object in the root.
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+/// Returns true if the last change of the object is before the time. A time without a fraction may
+/// be one that the file system has rounded down to seconds.
+bool changed_before(const ObservedObject& object, std::uint64_t time_us) {
+  if (!object.changed_us) return false;
+  const std::int64_t latest =
+      *object.changed_us + (*object.changed_us % kSecondUs == 0 ? kSecondUs : 0);
+  return latest < static_cast<std::int64_t>(time_us);
+}
+
+/// Names the properties in which an object of a crash state differs from the durable object.
+std::string differences(const ObservedObject& durable, const ObservedObject& found) {
+  std::string names;
+  const auto compare = [&](const char* name, const auto& one, const auto& other) {
+    if (one != other) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  };
+  compare("error", durable.error, found.error);
+  compare("type", durable.type, found.type);
+  compare("mode", durable.mode, found.mode);
+  compare("user", durable.user, found.user);
+  compare("group", durable.group, found.group);
+  compare("flags", durable.flags, found.flags);
+  compare("project", durable.project, found.project);
+  compare("target", durable.link_target, found.link_target);
+  if (!durable.attributes_cut && !found.attributes_cut)
+    compare("attributes", durable.attributes, found.attributes);
+  if (durable.type != FileType::regular) return names;
+  compare("links", durable.links, found.links);
+  compare("size", durable.size_bytes, found.size_bytes);
+  compare("modification time", durable.modified_seconds, found.modified_seconds);
+  compare("content", durable.runs, found.runs);
+  return names;
+}
+
+oracle::Finding lost(const ObservedObject& object, std::uint64_t before_us, std::string found) {
+  return {.kind = oracle::Verdict::lost_synced_data,
+          .tier = oracle::Tier::documented,
+          .path = object.path,
+          .expected = fmt::format("unchanged since {} us, before the last sync or mount",
+                                  before_us - static_cast<std::uint64_t>(*object.changed_us)),
+          .found = std::move(found)};
+}
+
+}  // namespace
+
+std::vector<MountPeriod> mount_periods(const states::RunHistory& run) {
+  std::vector<MountPeriod> periods;
+  std::optional<MountPeriod> open;
+  bool newest_mount_opened = false;
+  for (const states::RecordedMark& mark : run.marks()) {
+    if (mark.text.starts_with(kMountingMark)) {
+      newest_mount_opened = !open;
+      if (open) continue;
+      const bool durable = run.unflushed_at(0, mark.event).empty();
+      open = MountPeriod{
+          .from = mark.event,
+          .durable_before_us =
+              durable ? parse_time(std::string_view(mark.text).substr(kMountingMark.size())) : 0};
+    } else if (mark.text == kNotMountedMark && newest_mount_opened) {
+      open.reset();
+    } else if (mark.text == kUnmountedMark && open) {
+      open->to = mark.event;
+      periods.push_back(*std::exchange(open, std::nullopt));
+    }
+  }
+  if (open) {
+    open->to = run.events();
+    periods.push_back(*open);
+  }
+  return periods;
+}
+
+DurableTree::DurableTree(std::vector<ObservedObject> end, const std::string& type)
+    : end_(std::move(end)) {
+  if (type != "btrfs") return;
+  for (const ObservedObject& object : end_)
+    if (object.type == FileType::directory && object.inode % kInodes == kSubvolumeRoot)
+      subvolumes_.push_back(object.path);
+}
+
+bool DurableTree::is_judged(const ObservedObject& object, std::uint64_t before_us) const {
+  if (!changed_before(object, before_us) || object.path.starts_with("lost+found")) return false;
+  const std::string name = object.path.substr(object.path.rfind('/') + 1);
+  if (std::ranges::any_of(kQuotaFiles, [&](auto quota) { return name.starts_with(quota); }))
+    return false;
+  // The objects of a snapshot have the times of their originals, which may be older than the
+  // snapshot.
+  return std::ranges::none_of(subvolumes_, [&](const std::string& each) {
+    return object.path == each || object.path.starts_with(each + "/");
+  });
+}
+
+/// Returns true if a folder above the object has changed since. The folder may then have been
+/// renamed, so the object may still have its old path.
+bool DurableTree::folder_changed_since(const std::string& path, std::uint64_t before_us) const {
+  for (std::string folder = folder_of(path); !folder.empty(); folder = folder_of(folder)) {
+    const auto found = std::ranges::find(end_, folder, &ObservedObject::path);
+    if (found == end_.end() || !changed_before(*found, before_us)) return true;
+  }
+  return false;
+}
+
+std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
+                                                const std::vector<ObservedObject>& tree) const {
+  std::map<std::string_view, const ObservedObject*> by_path;
+  std::multimap<std::uint64_t, const ObservedObject*> by_inode;
+  for (const ObservedObject& object : tree) {
+    by_path[object.path] = &object;
+    by_inode.emplace(object.inode, &object);
+  }
+  std::vector<oracle::Finding> findings;
+  for (const ObservedObject& object : end_) {
+    if (!is_judged(object, durable_before_us)) continue;
+    const ObservedObject* found = nullptr;
+    if (const auto same = by_path.find(object.path); same != by_path.end()) found = same->second;
+    const bool same_inode = found != nullptr && found->inode == object.inode;
+    if (!same_inode && folder_changed_since(object.path, durable_before_us))
+      if (const auto same = by_inode.find(object.inode); same != by_inode.end())
+        found = same->second;
+    if (found == nullptr) {
+      findings.push_back(lost(object, durable_before_us, "missing"));
+      continue;
+    }
+    const std::string differs = differences(object, *found);
+    if (!differs.empty())
+      findings.push_back(lost(object, durable_before_us, "different: " + differs));
+  }
+  return findings;
+}
+
+std::size_t DurableTree::durable_objects(std::uint64_t durable_before_us) const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      end_, [&](const ObservedObject& object) { return is_judged(object, durable_before_us); }));
+}
+
+}  // namespace headcrash::fstests

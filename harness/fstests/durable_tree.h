@@ -1,0 +1,64 @@
+#pragma once
+// The tree that a scratch file system must still have after a power cut while it was mounted.
+//
+// A mount period begins when a test mounts its scratch disk and ends when the test unmounts it. The
+// tree at its end is read from the recording. An object of this tree that was last changed before a
+// sync, or before the mount, has not been changed since, so it must be in every crash state after
+// that sync, unchanged:
+//
+//    mount      sync, T        cut           unmount
+//      |---------|--------------x---------------|  the tree at the end
+//       a changed                b changed         a must be there at the cut; b need not be
+//
+// The kernel's change time of inodes decides. Nothing is read in the guest while the test runs, so
+// the test is not disturbed. Objects that a test removes after the sync are not judged.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/oracle/observed_tree.h"
+#include "harness/oracle/oracle.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::fstests {
+
+/// Marks that the stand-ins for mount and umount write (guest/stand-in.sh). A number follows the
+/// first one: a time in microseconds since the epoch.
+inline constexpr std::string_view kMountingMark = "fstests mounting ";
+inline constexpr std::string_view kNotMountedMark = "fstests not mounted";
+inline constexpr std::string_view kUnmountedMark = "fstests unmounted";
+
+struct MountPeriod {
+  std::uint64_t from = 0, to = 0;  ///< events of the recording
+  /// Changes before this time were durable when the mount began: microseconds since the epoch. 0 if
+  /// the disk had unflushed writes.
+  std::uint64_t durable_before_us = 0;
+};
+
+/// Finds the mount periods of the first disk in a recording. A period without an end ends with the
+/// recording. Ignores mounts that failed and mounts of a file system that is already mounted.
+std::vector<MountPeriod> mount_periods(const states::RunHistory& run);
+
+class DurableTree {
+ public:
+  /// `end` is the tree at the end of a mount period of a file system of this type.
+  DurableTree(std::vector<oracle::ObservedObject> end, const std::string& type);
+
+  /// Compares the tree of a crash state with the objects that were last changed before
+  /// `durable_before_us`. Each object that is missing or different gives a finding.
+  std::vector<oracle::Finding> judge(std::uint64_t durable_before_us,
+                                     const std::vector<oracle::ObservedObject>& tree) const;
+
+  /// Returns the number of objects that were last changed before this time.
+  std::size_t durable_objects(std::uint64_t durable_before_us) const;
+
+ private:
+  bool is_judged(const oracle::ObservedObject& object, std::uint64_t before_us) const;
+  bool folder_changed_since(const std::string& path, std::uint64_t before_us) const;
+
+  std::vector<oracle::ObservedObject> end_;
+  std::vector<std::string> subvolumes_;  ///< paths of the subvolumes below the root
+};
+
+}  // namespace headcrash::fstests
