@@ -137,9 +137,9 @@ TEST(SnapfsVolatileCache, FlushesOnlyIfOptionsAndSettingsPermitIt) {
     m.machine.disk.write_cache(true);
     os::WrittenRequests requests;
     m.machine.system.queue.trace(&requests);
-    m.as_user([&, flushes = option, setting = setting] {
-      const auto mounted =
-          system_of("system", {.flushes = flushes})->mount(m.machine.system, {.flushes = setting});
+    m.as_user([&, in_options = option, in_settings = setting] {
+      const auto mounted = system_of("system", {.flushes = in_options})
+                               ->mount(m.machine.system, {.flushes = in_settings});
       ASSERT_TRUE(mounted);
       bench::put_file((*mounted)->vfs(), "f", "kept", bench::Fsync::yes);
       EXPECT_TRUE((*mounted)->unmount());
