@@ -62,7 +62,7 @@ TEST(Stack, MistakesHaveOneClearError) {
                 .find("mine.toml: disk: unknown key; did you mean \"disks\"?"),
             std::string::npos);
   EXPECT_NE(error_of(with("disks = 3", "disks = 9")).find("mine.toml: disks: "), std::string::npos);
-  EXPECT_NE(error_of(with("disks = 3", "disks = 3\ndata-disks = 4")).find("data-disks: 4 exceeds"),
+  EXPECT_NE(error_of(with("disks = 3", "disks = 3\ndata-disks = 4")).find("data-disks: 4 is more"),
             std::string::npos);
   EXPECT_NE(
       error_of(with("/dev/md127", "md127")).find("device: \"md127\" is not a path below /dev"),
