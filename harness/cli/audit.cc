@@ -122,7 +122,7 @@ Result<void> Laboratory::judge(const audit::Experiment& experiment, const Explor
   const explorer::ExplorationResult& result = explored.result;
   outcome.states = result.checked;
   for (const states::Coverage& part : result.coverage) outcome.space += part.space;
-  if (first_loss(result) == nullptr) {
+  if (explorer::first_confirmed(result.failures) == nullptr) {
     const bool kept = result.checked > 0 && result.checked == result.clean;
     outcome.verdict =
         kept ? audit::ExperimentOutcome::Verdict::kept : audit::ExperimentOutcome::Verdict::unclear;

@@ -121,7 +121,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
     verdict.space += part.space;
     if (static_cast<double>(part.generated) < part.space) verdict.whole = false;
   }
-  if (first_loss(result) != nullptr) {
+  if (explorer::first_confirmed(result.failures) != nullptr) {
     verdict.kind = Verdict::Kind::lost;
     const double left = static_cast<double>(arguments.time_s) - verdict.seconds;
     TRY(auto loss, describe_loss(arguments, explored,

@@ -1,6 +1,7 @@
 // Implements `headcrash fstests`, which runs tests of fstests and cuts the power while their
 // scratch file system is mounted.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -53,7 +54,10 @@ struct TestResult {
   double seconds = 0;
   std::string page, recording;  ///< paths of the files of a failure
 
-  bool lost() const { return crash.first_failure() != nullptr; }
+  const explorer::ConfirmedFailure* failure() const {
+    return explorer::first_confirmed(crash.failures);
+  }
+  bool lost() const { return failure() != nullptr; }
   bool unconfirmed() const { return crash.failing > 0 && !lost(); }
   /// Returns the verdict of the crash states.
   std::string crash_word() const {
@@ -103,18 +107,15 @@ std::string recording_name(const std::string& test) {
 }
 
 std::string reproduce_command(const FstestsArguments& arguments, const TestResult& result) {
-  std::string strategies;
-  for (const std::string& each : arguments.strategies)
-    strategies += (strategies.empty() ? "" : ",") + each;
   return fmt::format("headcrash fstests --recording {} --fs {} --states {} --seed {} --strategy {}",
                      base::shell_quoted(result.recording), base::shell_quoted(result.filesystem),
-                     arguments.states, arguments.seed, strategies);
+                     arguments.states, arguments.seed, fmt::join(arguments.strategies, ","));
 }
 
 /// Writes the page of the first failure that was reproduced.
 Result<void> write_failure_page(const FstestsArguments& arguments,
                                 const adapters::LinuxAdapter& filesystem, TestResult& result) {
-  const explorer::StateOutcome& outcome = result.crash.first_failure()->outcome;
+  const explorer::StateOutcome& outcome = result.failure()->outcome;
   TRY(const auto run, states::RunHistory::load(outcome.recording));
   TRY(const auto state, states::parse_crash_state(outcome.state));
   const fs::path page = fs::path(result.recording).replace_extension(".crash.html");
@@ -156,14 +157,13 @@ void print_result(const TestResult& result) {
              result.filesystem, result.test, name(result.suite.verdict), result.crash_word(),
              crash.states, crash.explored, crash.periods, result.seconds,
              reason.empty() ? "" : "  ", reason);
-  if (const auto* failure = crash.first_failure()) {
+  if (const auto* failure = result.failure()) {
     const explorer::StateOutcome& outcome = failure->outcome;
     fmt::print("        {} of {} crash states failed: {} ({}): {}\n", crash.failing, crash.states,
                outcome.state, oracle::name(outcome.judgement.verdict), outcome.judgement.summary);
-    for (const oracle::Finding& finding : outcome.findings) {
-      fmt::print("        {}: expected {}, found {}\n", finding.path, finding.expected,
-                 finding.found);
-      break;
+    if (!outcome.findings.empty()) {
+      const oracle::Finding& first = outcome.findings.front();
+      fmt::print("        {}: expected {}, found {}\n", first.path, first.expected, first.found);
     }
     fmt::print("        page {}, recording {}\n", result.page, result.recording);
   } else if (crash.failing > 0) {
@@ -215,8 +215,7 @@ Result<void> write_csv(const std::vector<TestResult>& results, const std::string
         std::to_string(result.crash.explored), std::to_string(result.crash.with_durable_objects),
         std::to_string(result.crash.states), std::to_string(result.crash.failing),
         fmt::format("{:.1f}", result.seconds),
-        result.lost() ? result.crash.first_failure()->outcome.judgement.summary
-                      : result.suite.reason()});
+        result.lost() ? result.failure()->outcome.judgement.summary : result.suite.reason()});
   return base::write_text_file(path, text);
 }
 
@@ -238,7 +237,7 @@ report::CiCase ci_case(const TestResult& result) {
   }
   if (!result.lost()) return made;
   made.verdict = failed;
-  const explorer::StateOutcome& outcome = result.crash.first_failure()->outcome;
+  const explorer::StateOutcome& outcome = result.failure()->outcome;
   made.message = fmt::format("crash state {}: {}", outcome.state, outcome.judgement.summary);
   made.details = outcome.log;
   made.files = {result.page, result.recording};

@@ -140,15 +140,10 @@ tl::unexpected<Error> explained(const ProgramArguments& arguments, Error error) 
   return tl::unexpected(std::move(error));
 }
 
-const explorer::ConfirmedFailure* first_loss(const explorer::ExplorationResult& result) {
-  const auto found =
-      std::ranges::find_if(result.failures, [](const auto& each) { return each.confirmed; });
-  return found == result.failures.end() ? nullptr : &*found;
-}
-
 Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
                                const std::string& prefix, double seconds) {
-  const explorer::ConfirmedFailure* const failure = first_loss(explored.result);
+  const explorer::ConfirmedFailure* const failure =
+      explorer::first_confirmed(explored.result.failures);
   const fs::path page = prefix + "crash.html", account = prefix + "failure.txt",
                  script = prefix + "reproduce.sh";
   const std::chrono::seconds limit(
@@ -198,7 +193,7 @@ Result<std::optional<bool>> sees_a_loss(const ProgramArguments& arguments,
   explore.budget = kControlStates;
   Explored explored;
   TRY(run_exploration(explore, explored));
-  const bool sees = first_loss(explored.result) != nullptr;
+  const bool sees = explorer::first_confirmed(explored.result.failures) != nullptr;
   if (!sees && explored.result.out_of_time) return std::nullopt;
   return sees;
 }

@@ -66,10 +66,6 @@ tl::unexpected<Error> explained(const ProgramArguments& arguments, Error error);
 /// "committed 17".
 std::string last_promise(const explorer::StateOutcome& outcome);
 
-/// Returns the first failure that was reproduced on a fresh guest, or null if there is no such
-/// failure.
-const explorer::ConfirmedFailure* first_loss(const explorer::ExplorationResult& result);
-
 struct LossText {
   std::string headline;  ///< describes the last promise before the cut
   /// The verifier's output, the lost writes, and the paths of the files that describe_loss()

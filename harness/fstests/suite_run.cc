@@ -181,12 +181,6 @@ Result<SuiteOutcome> run_test(explorer::StageGuest& guest, const Suite& suite, c
   return outcome;
 }
 
-const explorer::ConfirmedFailure* CrashOutcome::first_failure() const {
-  const auto found =
-      std::ranges::find_if(failures, [](const auto& each) { return each.confirmed; });
-  return found == failures.end() ? nullptr : &*found;
-}
-
 Result<CrashOutcome> explore_periods(const std::vector<explorer::StageGuest*>& guests,
                                      const adapters::LinuxAdapter& filesystem,
                                      const fs::path& recording, const CrashOptions& options) {

@@ -75,8 +75,6 @@ struct CrashOutcome {
   std::vector<explorer::ConfirmedFailure> failures;
   bool out_of_time = false;
   double seconds = 0;
-  /// Returns the first failure that was reproduced on a fresh guest, or null.
-  const explorer::ConfirmedFailure* first_failure() const;
 };
 
 /// Explores the mount periods of a recording. If there are too many for the number of states, takes

@@ -397,6 +397,11 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
 
 }  // namespace
 
+const ConfirmedFailure* first_confirmed(const std::vector<ConfirmedFailure>& failures) {
+  const auto found = std::ranges::find_if(failures, &ConfirmedFailure::confirmed);
+  return found == failures.end() ? nullptr : &*found;
+}
+
 Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests,
                                   const adapters::LinuxAdapter& filesystem,
                                   const RecordedWorkload& workload,

@@ -48,6 +48,9 @@ struct ConfirmedFailure {
   std::string disagreement;
 };
 
+/// Returns the first confirmed failure, or null if there is none.
+const ConfirmedFailure* first_confirmed(const std::vector<ConfirmedFailure>& failures);
+
 struct ExplorationResult {
   std::vector<states::Coverage> coverage;
   std::uint64_t checked = 0, clean = 0;  ///< `clean` also counts states that needed a replay
