@@ -159,7 +159,7 @@ void RuleCheck::check_preflush(DeviceId on, const RecordedWrite& record) {
     for (const std::size_t i : run_.unflushed_at(disk, record.submitted_event)) {
       const RecordedWrite& write = writes[i];
       const bool completed = write.acked_event && *write.acked_event < record.submitted_event;
-      const bool same_place = write.lba < place.end() && place.lba < write.lba + write.sectors;
+      const bool same_place = place.overlaps({write.lba, write.sectors});
       if (completed && !same_place && is_data(write)) uncovered.push_back(write.request);
     }
     if (uncovered.empty()) continue;
