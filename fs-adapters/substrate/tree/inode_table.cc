@@ -25,7 +25,6 @@ VfsResult<TableInode*> InodeTable::get(InodeNumber number) {
     return inode;
   }
   TableInode& inode = add(number);
-  inode.references = 0;
   inode.loading = true;
   const auto done = load_(inode);
   inode.loading = false;
@@ -34,7 +33,6 @@ VfsResult<TableInode*> InodeTable::get(InodeNumber number) {
     erase(number);
     return forward_errno(done);
   }
-  inode.references = 1;
   return &inode;
 }
 
