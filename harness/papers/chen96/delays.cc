@@ -159,15 +159,15 @@ ClaimAnswer with_reads(const Context& context) {
   Workload workload{60. / static_cast<double>(scale), 10};
   const Figure alone = optimal_of(answer, workload, "without reads");
   workload.read_bytes = 120 * kMb / scale;
-  const Figure beside = optimal_of(answer, workload, "with reads");
+  const Figure reads = optimal_of(answer, workload, "with reads");
   const double bound_s = longest_delay_s(kCacheMb, kDiskMbPerS);
   add_rule(answer, "the optimal delay with reads is not longer than without",
-           {{"with reads", beside}, {"without", alone}}, [&] { return *beside <= *alone; });
+           {{"with reads", reads}, {"without", alone}}, [&] { return *reads <= *alone; });
   add_rule(answer,
            fmt::format("with reads, it does not exceed the cache size divided by the disk's rate, "
                        "{:.3g} s",
                        bound_s),
-           {{"with reads", beside}}, [&] { return *beside <= bound_s; });
+           {{"with reads", reads}}, [&] { return *reads <= bound_s; });
   return answer;
 }
 
