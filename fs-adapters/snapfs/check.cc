@@ -62,7 +62,7 @@ class Checker {
   /// Records that `inode` owns the block. Returns false if the block already has an owner.
   bool own(BlockAddress address, InodeNumber inode, std::string_view what) {
     if (used_[address]) {
-      find(FindingKind::doubly_used, fmt::format("block {}, claimed again by {}", address, what),
+      find(FindingKind::doubly_used, fmt::format("block {}: also claimed by {}", address, what),
            inode, address);
       return false;
     }

@@ -37,7 +37,7 @@ Result<Options> options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to shadow",
+      return fail("mkfs option " + name, "is not supported by shadow",
                   "`mkfs.headcrash-shadow -h` lists the options");
     TRY(const auto number, base::parse_size(value, name));
     (name == "block-size" ? options.block_bytes

@@ -207,7 +207,8 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
 }
 
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes) {
-  invariant(bytes.size() >= kSuperblockUsedBytes, "ufs: a superblock is read completely");
+  invariant(bytes.size() >= kSuperblockUsedBytes,
+            "ufs: a superblock is decoded from all of its bytes");
   const bool has_features = load32(bytes, kMagic) == kFeaturesMagic;
   if (load32(bytes, kMagic) != kSuperblockMagic && !has_features)
     return fail({}, fmt::format("no UFS1 superblock (magic {:#x})", load32(bytes, kMagic)));

@@ -68,7 +68,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to ufs", "see `mkfs.headcrash-ufs -h`");
+      return fail("mkfs option " + name, "is not supported by ufs", "see `mkfs.headcrash-ufs -h`");
     TRY(const auto number, base::parse_size(value, name));
     if (name == "group-size") {
       options.group_bytes = number;
