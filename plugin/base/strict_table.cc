@@ -42,7 +42,7 @@ Result<StrictTable> StrictTable::parse(std::string_view text, const std::string&
     return StrictTable(std::make_unique<State>(State{file_name, "", toml::parse(text)}));
   } catch (const toml::parse_error& error) {
     return fail(fmt::format("{}:{}", file_name, error.source().begin.line),
-                std::string(error.description()), "correct the TOML");
+                std::string(error.description()), "correct the TOML syntax");
   }
 }
 

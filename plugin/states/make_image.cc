@@ -84,7 +84,7 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
           path,
           fmt::format("the power was cut before event {}, and the contents of {} were not recorded",
                       begin, device_name(device)),
-          "use an earlier state, or a medium below it");
+          "use an earlier state, or a state of a medium below the device");
     TRY(const auto line, timeline(device));
     start = line->at_event(begin).index();
   }

@@ -82,7 +82,7 @@ std::string option_list(const KindRow& row) {
   for (const OptionRow& option : kOptions)
     if ((row.options & option.option) != 0)
       list += fmt::format("{}{}=", list.empty() ? "" : ", ", option.name);
-  return fmt::format("{} takes {}", row.name, list);
+  return fmt::format("{} takes the options {}", row.name, list);
 }
 
 Result<std::uint64_t> parse_lba(const std::string& subject, std::string_view text) {
@@ -97,9 +97,9 @@ Result<void> parse_range(const std::string& subject, std::string_view text, Faul
   fault.lba = lba;
   fault.sectors = 1;
   if (plus == std::string_view::npos) return {};
-  TRY(const auto count,
-      parse_number(subject, text.substr(plus + 1),
-                   {"the range length", 1, kLbaMax, "use at least one sector, as in lba=4096+8"}));
+  TRY(const auto count, parse_number(subject, text.substr(plus + 1),
+                                     {"the length of the range", 1, kLbaMax,
+                                      "use at least one sector, as in lba=4096+8"}));
   fault.sectors = count;
   return {};
 }

@@ -229,7 +229,7 @@ void Calendar::end_guest() {
     for (const auto& disk : disks_) static_cast<void>(disk->hand_back());
     if (!inside()) break;
     const auto next = hardware_->next_event();
-    invariant(next.has_value(), "a request in the device has a future event");
+    invariant(next.has_value(), "a request in the device still has a scheduled event");
     hardware_->step(*next);
   }
 }

@@ -167,8 +167,8 @@ Result<void> Backend::set_descriptor(Received& received) {
   TRY(auto ring, find(what.ring));
   if (received.files.size() != (what.comes ? 1 : 0))
     return fail("vhost-user message",
-                fmt::format("{} has {} descriptors", verb_name(received.header.verb),
-                            received.files.size()));
+                fmt::format("{} has the wrong number of descriptors: {}",
+                            verb_name(received.header.verb), received.files.size()));
   Descriptor file = what.comes ? std::move(received.files.front()) : Descriptor();
   if (received.header.verb == Verb::set_vring_err) return {};
   // The client may send a descriptor that is not an eventfd, and reading or writing that descriptor

@@ -351,7 +351,7 @@ const Harm kHarms[] = {
        c.offer(0, 0);
      },
      "no descriptor 9"},
-    {"IndexRunsAhead", [](C& c) { c.offer(0, 0, 9); }, "9 chains wait in a queue of 8"},
+    {"IndexRunsAhead", [](C& c) { c.offer(0, 0, 9); }, "9 chains are pending in a ring of size 8"},
     {"ReadAfterWrite",
      [](C& c) {
        c.describe(0, 0, {C::kGuest, 16, C::kNext | C::kWrite, 1});
