@@ -102,7 +102,7 @@ ComparedCell cell_of(const Contest& contest, const Entrant* then, const Entrant&
     cell.change.reason = now.failed > 0 ? "every trial failed" : "not measured now";
     cell.change.regression = now.failed > 0;
   } else if (then->standing.by_operation != now.standing.by_operation) {
-    cell.change.reason = "only one of the runs records that the job's time is fixed";
+    cell.change.reason = "only one of the runs was recorded as a job of fixed duration";
   } else {
     compare_times(cell, tolerance);
   }
