@@ -99,7 +99,7 @@ TEST_F(SnapfsCheck, ATreeWithAnInvalidAddress) {
 }
 TEST_F(SnapfsCheck, ATreeBeyondItsLeaves) {
   edit_block(reader().superblock().record_map, [](auto block) { store32(block, 508, 50); });
-  expect(FindingKind::tree, "beyond the tree's leaves");
+  expect(FindingKind::tree, "beyond the end of the tree");
 }
 TEST_F(SnapfsCheck, ABitBeyondTheEndOfAMap) {
   const Superblock s = reader().superblock();
