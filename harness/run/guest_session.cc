@@ -170,11 +170,12 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   TRY(const auto disk, call({{"do", "disk"}, {"path", kStageDisk}}));
   TRY(const auto marks, call({{"do", "disk"}, {"path", kStageMarks}}));
   if (disk.value("bytes", std::uint64_t{0}) != meant.bytes)
-    return stop(ErrorKind::other, "the guest sees a disk of the wrong size");
+    return stop(ErrorKind::other, "the guest sees the wrong size for its disk");
   const auto wanted = DiskIdentity::write_cache(meant.write_through);
   if (disk.value("flush", "") != wanted)
-    return stop(ErrorKind::other, fmt::format("the guest's disk is in mode \"{}\", not \"{}\"",
-                                              disk.value("flush", ""), wanted));
+    return stop(ErrorKind::other,
+                fmt::format("the guest's disk has the write cache setting \"{}\", not \"{}\"",
+                            disk.value("flush", ""), wanted));
   if (marks.value("nonce", "") != meant.nonce)
     return stop(ErrorKind::other, "the guest does not see the loaded disk (the nonce differs)");
   for (std::size_t i = 0; i < meant.others.size(); ++i) {
@@ -182,7 +183,7 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
     TRY(const auto seen, call({{"do", "disk"}, {"path", adapters::disk_path(i + 1)}}));
     if (seen.value("bytes", std::uint64_t{0}) != other.bytes)
       return stop(ErrorKind::other,
-                  fmt::format("the guest sees a disk {} of the wrong size", other.name));
+                  fmt::format("the guest sees the wrong size for disk {}", other.name));
     if (seen.value("flush", "") != DiskIdentity::write_cache(meant.others_write_through))
       return stop(ErrorKind::other,
                   fmt::format("the guest's disk {} has the wrong write cache setting", other.name));

@@ -220,9 +220,10 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
   if (state.all_disks && s.disks.empty())
     return fail(
         s.path,
-        fmt::format("has no state {}: its devices are not separate disks whose requests are "
-                    "numbered together",
-                    format(state)),
+        fmt::format(
+            "has no state {}: it is not a recording of separate disks that share one request "
+            "numbering",
+            format(state)),
         "use a state of one device (w...)");
   TRY(const auto changes, s.changes_of(state));
   const auto about = s.devices_of(state);

@@ -245,7 +245,7 @@ Result<void> RunHistory::read_payload(const RecordedWrite& write, std::uint64_t 
   if (write.bytes_at == 0)
     return fail(state_->path,
                 fmt::format("request {} was recorded without its bytes", write.request),
-                "record a run with data");
+                "make a recording that includes the data");
   return state_->bytes->read(write.bytes_at + skip * model::kSectorBytes, into);
 }
 std::shared_ptr<const StateImage> RunHistory::base_image(model::DeviceId device) const {

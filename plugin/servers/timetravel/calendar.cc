@@ -378,7 +378,7 @@ void Calendar::on_message(const Message& message) {
       break;
     case Op::wait:
       if (waiting_)
-        return give_up({"guest", "it sent a second wait before the first one ended", ""});
+        return give_up({"guest", "it sent a second wait before the first one had ended", ""});
       charge();
       waiting_ = true;
       break;
