@@ -84,7 +84,7 @@ class Checker {
               if (first + i * 8 + bit < marked.size())
                 marked[first + i * 8 + bit] = true;
               else
-                find(FindingKind::tree, "a map has a set bit beyond its end", 0, at);
+                find(FindingKind::tree, "a map has a bit set beyond the end of the map", 0, at);
             }
           }
           return true;

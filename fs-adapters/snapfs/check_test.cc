@@ -104,7 +104,7 @@ TEST_F(SnapfsCheck, ATreeBeyondItsLeaves) {
 TEST_F(SnapfsCheck, ABitBeyondTheEndOfAMap) {
   const Superblock s = reader().superblock();
   flip_bit(s.block_map, s.blocks);
-  expect(FindingKind::tree, "a set bit beyond its end");
+  expect(FindingKind::tree, "a bit set beyond the end of the map");
 }
 
 TEST_F(SnapfsCheck, ARecordWithABadChecksum) {

@@ -77,7 +77,7 @@ std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress
                                   ? geometry.fragments_of_block(inode.size_bytes, first_block)
                                   : geometry.fragments_per_block();
   const std::uint64_t blocks = geometry.blocks_of_size(inode.size_bytes);
-  if (first_block >= blocks) return fmt::format("fragment {} is beyond the end", at);
+  if (first_block >= blocks) return fmt::format("fragment {} is beyond the end of the file", at);
   fragments += width;
   if (auto problem = take(reader, at, width); !problem.empty()) return problem;
   if (level == 0) {

@@ -191,7 +191,7 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
                 "an image in memory can be written");
     }
     const std::string at = fmt::format(
-        "{}, with its repair cut after {} of {} writes{}", subject, count, writes.size(),
+        "{}, with the repair interrupted after {} of {} writes{}", subject, count, writes.size(),
         torn > 0 ? fmt::format(" and {} sectors of the next", torn) : "");
     if (!said_clean)
       if (const std::string problem = judge_->problem_with_flag(*disk_); !problem.empty())

@@ -148,7 +148,7 @@ Task ArrayController::flush(HostRequest& host) {
 }
 
 void ArrayController::finish(HostRequest& host, Status status) {
-  invariant(host.inside, "array: a host request is finished once");
+  invariant(host.inside, "array: a host request is completed only once");
   host.status = status;
   finished_.push_back(&host);
 }

@@ -109,7 +109,7 @@ void PrewriteLog::tail_durable(std::uint64_t tail) {
   for (Ring& ring : rings_) {
     while (!ring.records.empty() && ring.records.front().sequence < durable_tail_) {
       invariant(ring.records.front().used <= ring.used,
-                "prewrite log: the space of a record is released once");
+                "prewrite log: the space of a record is released only once");
       ring.used -= ring.records.front().used;
       ring.records.pop_front();
     }

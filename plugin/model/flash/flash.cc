@@ -57,7 +57,7 @@ Flash::State::State(const FlashOptions& options)
   characteristics.rotational = false;
   characteristics.queue_depth = profile.queue_depth;
   invariant(characteristics.sectors <= profile.capacity_sectors,
-            "a device exposes at most its capacity");
+            "a device exposes no more sectors than its capacity");
   invariant(options.store == nullptr || options.store->sectors() >= characteristics.sectors,
             "the store is as large as the device");
 }

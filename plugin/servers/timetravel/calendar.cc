@@ -295,7 +295,7 @@ void Calendar::take_input() {
     return give_up({"guest",
                     fmt::format("it has computed for {} s without advancing time",
                                 options_.compute_limit.count() / 1000),
-                    "check its console: it loops, or the host is too slow"});
+                    "check its console: the guest is in a loop, or the host is too slow"});
   for (std::size_t i = 0; i < watched.size(); ++i) {
     if (watched[i].revents == 0) continue;
     GuestDisk* const disk = sources[i].disk;

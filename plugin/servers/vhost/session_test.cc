@@ -408,7 +408,7 @@ const Harm kHarms[] = {
      },
      "truncated"},
     {"RegionBeyondFile", [](C& c) { c.share({C::kGuest, C::kBytes + 4096, C::kUser, 0}); },
-     "exceeds its file"},
+     "extends beyond the end of its file"},
     {"RegionWraps", [](C& c) { c.share({~std::uint64_t{0} - 4095, C::kBytes, C::kUser, 0}); },
      "exceeds the address space"},
     {"RegionMisaligned", [](C& c) { c.share({C::kGuest, 4096, C::kUser + 1, 0}); }, "not aligned"},
