@@ -41,7 +41,7 @@ void ArrayRunner::wake_all(Waiters& list) {
 }
 
 void ArrayRunner::Join::arrive(Status s, const Breakdown& b) {
-  invariant(running > 0, "array: only running coroutines end");
+  invariant(running > 0, "array: a coroutine arrives at a join only once");
   if (s != Status::ok) status = s;
   breakdown = b;
   if (--running > 0 || !waiter) return;

@@ -99,7 +99,7 @@ std::optional<PrewriteLog::Place> PrewriteLog::reserve(
 
 void PrewriteLog::home(std::uint64_t sequence) {
   const std::size_t logged = live_.erase(sequence);
-  invariant(logged == 1, "prewrite log: a completed update was logged");
+  invariant(logged == 1, "prewrite log: every completed update was logged before");
 }
 
 void PrewriteLog::tail_durable(std::uint64_t tail) {

@@ -136,7 +136,7 @@ Result<void> parse_option(const std::string& subject, Option option, std::string
       if (name == value) fault.op = op;
     if (fault.op) return {};
     return fail(subject, fmt::format("unknown command '{}'", value.substr(0, 160)),
-                "use read, write, flush, trim");
+                "use read, write, flush or trim");
   }
   if (option == kAfterMs || option == kDelayMs) {
     TRY(const auto time, parse_milliseconds(subject, value));

@@ -296,7 +296,7 @@ constexpr unsigned kFlashIndexBits = 28;
 }  // namespace
 
 void Flash::State::schedule(TimeNs at, Event event, std::uint64_t index) {
-  invariant(index >> kFlashIndexBits == 0, "a flash device has a bounded number of operations");
+  invariant(index >> kFlashIndexBits == 0, "the number of operations in a flash device is limited");
   const std::uint64_t era = event == Event::idle ? idle_epoch : intake.generation();
   simulation.schedule(
       at, *this,

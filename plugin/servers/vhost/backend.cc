@@ -208,7 +208,7 @@ Result<void> Backend::send_base(std::uint32_t number) {
   TRY(auto ring, halt(number));
   if (ring->split.in_flight() != 0)
     return fail("vhost-user",
-                fmt::format("ring {} is stopped while requests are in flight", number));
+                fmt::format("ring {} was stopped while requests were in flight", number));
   ring->kick.reset();
   return connection_.answer_value(Verb::get_vring_base, RingState{number, ring->split.base()});
 }
