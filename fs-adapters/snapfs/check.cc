@@ -219,8 +219,9 @@ class Checker {
              number);
     }
     if (unlinked != s_.unlinked)
-      find(FindingKind::totals, fmt::format("{} inodes without a name, but {} in the superblock",
-                                            unlinked, s_.unlinked));
+      find(FindingKind::totals,
+           fmt::format("{} inodes without a name, but the superblock claims {}", unlinked,
+                       s_.unlinked));
   }
 
   void check_marks() {
@@ -245,7 +246,7 @@ class Checker {
         scope_ == Scope::snapshot || report_.free_blocks == s_.free_blocks;
     if (!blocks_are_right || report_.free_inodes != s_.free_inodes)
       find(FindingKind::totals,
-           fmt::format("{} free blocks and {} free inodes, but {} and {} in the superblock",
+           fmt::format("{} free blocks and {} free inodes, but the superblock claims {} and {}",
                        report_.free_blocks, report_.free_inodes, s_.free_blocks, s_.free_inodes));
   }
 

@@ -238,7 +238,7 @@ TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {
     if (one && one->size_bytes == 20 * 512)
       edit_inode(number, [](Inode& large) { large.links = 0; });
   }
-  expect(FindingKind::totals, "1 inodes without a name, but 0 in the superblock");
+  expect(FindingKind::totals, "1 inodes without a name, but the superblock claims 0");
   edit_superblock([](Superblock& s) { s.unlinked = 1; });
   EXPECT_TRUE(check(*disk_.store)->nothing_found());
 }
