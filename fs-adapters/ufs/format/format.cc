@@ -201,7 +201,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
   if (std::string problem = problem_of_journal(s); !problem.empty()) return problem;
   if (std::string problem = problem_of_features(s); !problem.empty()) return problem;
   if (s.inline_target_max > kInlineTargetBytes)
-    return fmt::format("fs_maxsymlinklen {} exceeds the space of an inode's pointers",
+    return fmt::format("fs_maxsymlinklen {} exceeds the space that an inode's pointers take",
                        s.inline_target_max);
   return {};
 }
