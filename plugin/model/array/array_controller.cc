@@ -291,8 +291,7 @@ Result<void> ArrayController::fail_member(std::size_t index) {
 }
 
 Result<void> ArrayController::accept_dirty_degraded() {
-  if (!refusing_)
-    return fail(profile.name, "did not refuse to start, so there is nothing to accept");
+  if (!refusing_) return fail(profile.name, "has not refused to start");
   if (broken()) return fail(profile.name, refusal_, "restore the lost members first");
   incident("dirty degraded start accepted: data of lost members may be wrong");
   refusing_ = false;
