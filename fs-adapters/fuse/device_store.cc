@@ -107,7 +107,8 @@ Result<std::unique_ptr<OpenedDevices>> OpenedDevices::open(const std::string& pa
     return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(device), nullptr));
   std::error_code error;
   if (std::filesystem::equivalent(path, log, error))
-    return fail("--log " + log, "is the file system's own device", "use another device");
+    return fail("--log " + log, "is the device of the file system itself",
+                "use another device for the log");
   TRY(auto second, DeviceStore::open(log, access));
   return std::unique_ptr<OpenedDevices>(new OpenedDevices(std::move(device), std::move(second)));
 }

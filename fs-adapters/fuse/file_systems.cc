@@ -14,11 +14,11 @@ namespace headcrash::fuse {
 std::string mount_words(const adapters::FileSystemType& type) {
   std::string words = fmt::format(
       "  force            mounts a file system that was neither cleanly unmounted nor checked\n"
-      "  scheme=NAME      system to mount (default: {}), one of:\n",
+      "  scheme=NAME      variant to mount (default: {}), one of:\n",
       type.usual_system());
   for (const auto& system : type.systems())
     words += fmt::format("    {:<20} {}{}\n", system->name(), system->description().title,
-                         system->control() ? " (a control that breaks its promises)" : "");
+                         system->control() ? " (a negative control: breaks its promises)" : "");
   if (type.may_have_log_device())
     words += "  log=DEVICE       device of an external log (see mkfs --external-journal)\n";
   if (type.has_snapshots()) words += "  snapshot=NAME    snapshot to mount read-only\n";

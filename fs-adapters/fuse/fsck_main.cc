@@ -45,7 +45,7 @@ constexpr const char* kUsage =
 
 constexpr const char* kLogUsage =
     "  --log DEVICE   device of an external log\n"
-    "  --without-log  the external log is lost; with -y, discards changes that only "
+    "  --without-log  assumes that the external log is lost; with -y, discards changes that only "
     "it contained\n";
 
 enum class Mode : std::uint8_t { look, preen, fast, repair };

@@ -139,7 +139,7 @@ void leave_terminal() {
   ::dup2(log >= 0 ? log : nothing, STDERR_FILENO);
   for (const int file : {nothing, log})
     if (file > STDERR_FILENO) ::close(file);
-  if (::chdir("/") != 0) std::fprintf(stderr, "headcrash: no root folder\n");
+  if (::chdir("/") != 0) std::fprintf(stderr, "headcrash: cannot change to the root folder\n");
 }
 
 /// Starts a child process that mounts the file system and serves it. In the parent, returns
@@ -149,7 +149,9 @@ int mount_in_background(const Wish& wish) {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return report_error({"pipe", "failed", ""}, kNotMounted);
   const pid_t child = ::fork();
-  if (child < 0) return report_error({"fork", "failed", "stop other processes"}, kNotMounted);
+  if (child < 0)
+    return report_error({"fork", "failed", "stop some processes, or raise the limit (ulimit -u)"},
+                        kNotMounted);
   if (child != 0) {
     ::close(ends[1]);
     char byte = 0;

@@ -134,8 +134,7 @@ Result<void> Server::State::attach(const ServeOptions& options) {
   session = fuse_session_new(&arguments, &table, sizeof table, service.get());
   fuse_opt_free_args(&arguments);
   if (session == nullptr)
-    return fail(options.device, "the mount options were rejected by libfuse",
-                "check the options after -o");
+    return fail(options.device, "libfuse rejected the mount options", "check the options after -o");
   if (fuse_session_mount(session, options.target.c_str()) != 0) {
     return fail(options.target, "cannot mount: " + words_of({.value = errno}),
                 "use an existing folder, run as root, and load the kernel module fuse");

@@ -239,7 +239,7 @@ class Checker::State {
     }
     if (twice && owner.content != Content::inodes)
       find(FindingKind::doubly_used,
-           fmt::format("sectors {} to {}, claimed again by inode {}, block {} of kind {}", address,
+           fmt::format("sectors {} to {}: also claimed by inode {}, block {} of kind {}", address,
                        address + owner.sectors - 1, owner.inode, owner.index,
                        static_cast<int>(owner.content)));
     owners_.emplace_back(address, owner);
@@ -288,7 +288,7 @@ class Checker::State {
       return;
     }
     if (used_[address - superblock().first_segment] != 0)
-      find(FindingKind::doubly_used, fmt::format("sector {}, claimed again for inodes", address));
+      find(FindingKind::doubly_used, fmt::format("sector {}: also claimed for inodes", address));
     own(address, {.content = Content::inodes, .sectors = 1}, kInodeBytes);
   }
 

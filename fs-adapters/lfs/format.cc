@@ -55,7 +55,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
       s.inodes > std::min<std::uint64_t>(1U << 28, device_sectors * kInodesPerSector))
     return "number of inodes";
   const std::uint64_t end = s.first_segment + std::uint64_t{s.segments} * s.segment_sectors;
-  if (end > device_sectors || end > 0xffff'ffff) return "segments beyond the device";
+  if (end > device_sectors || end > 0xffff'ffff) return "segments: they extend beyond the device";
   if (s.checkpoint_sectors != Checkpoint::sectors_for(s.map_blocks(), s.usage_blocks()))
     return "size of the checkpoint regions";
   for (const SectorAddress at : s.checkpoints)
@@ -65,7 +65,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
     return "position of the checkpoint regions";
   if (s.long_usage_table() && std::uint64_t{s.usage_blocks()} * s.block_sectors() >
                                   std::uint64_t{s.reserve_segments} * s.segment_sectors / 4)
-    return "usage table, longer than a quarter of the reserved segments";
+    return "usage table: longer than a quarter of the reserved segments";
   return {};
 }
 
@@ -169,7 +169,7 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
     return fail("lfs superblock", "invalid " + problem);
   if (version != version_of(s))
     return fail("lfs superblock",
-                fmt::format("format version {} is incompatible with {} blocks of the usage table",
+                fmt::format("format version {} is incompatible with a usage table of {} blocks",
                             version, s.usage_blocks()));
   return s;
 }
@@ -358,7 +358,7 @@ std::uint32_t Checkpoint::sectors_for(std::uint32_t map_blocks, std::uint32_t us
 std::vector<std::byte> encode(const Checkpoint& c, const Superblock& superblock) {
   invariant(c.map_blocks.size() == superblock.map_blocks() &&
                 c.usage_blocks.size() == superblock.usage_blocks(),
-            "lfs: a checkpoint has every block of the inode map and the usage table");
+            "lfs: a checkpoint lists every block of the inode map and the usage table");
   std::vector<std::byte> bytes(std::size_t{superblock.checkpoint_sectors} * kSectorBytes);
   const std::span<std::byte> b(bytes);
   store32(b, 0, kCheckpointMagic);

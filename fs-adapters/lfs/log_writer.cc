@@ -374,7 +374,8 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
       break;
     bytes += inode.dirty.size() * s_.block_bytes;
     inodes_.refer(inode);
-    invariant(inode.lock.try_lock(), "lfs: an inode has been locked since it was found");
+    invariant(inode.lock.try_lock(),
+              "lfs: an inode is still unlocked when the log writer locks it");
     handles.push_back(Handle(*this, inode, nullptr));
     inodes.push_back(&inode);
   }

@@ -13,7 +13,7 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"block-size", 'b', "BYTES", "block size, 512 to 8192; default: 4096"},
     {"segment-size", 's', "BYTES", "segment size, a multiple of the block size; default: 512K"},
     {"align", 'a', "BYTES",
-     "alignment of the first segment, such as an array's stripe; default: 64K"},
+     "alignment of the first segment, for example an array's stripe size; default: 64K"},
     {"bytes-per-inode", 'i', "BYTES", "bytes of the device for each inode; default: 4096"},
     {"reserve", 'm', "PERCENT",
      "share of segments kept free for the cleaner, at least 7 segments; default: 8"},
@@ -55,7 +55,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to lfs", "see `mkfs.headcrash-lfs -h`");
+      return fail("mkfs option " + name, "is not supported by lfs", "see `mkfs.headcrash-lfs -h`");
     TRY(const auto number, base::parse_size(value, name));
     if (number > INT32_MAX) return fail(name, "is too large", "use less than 2G");
     const auto small = static_cast<std::uint32_t>(number);

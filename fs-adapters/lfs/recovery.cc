@@ -534,7 +534,7 @@ Result<void> Store::start_up() {
   recovery.count_files();
   if (options_.roll_forward && found->log_counts && !recovery.roll_forward(found->epoch))
     return fail("lfs", "cannot read the log after the checkpoint",
-                "mount without roll-forward, which discards everything after the checkpoint");
+                "mount without roll-forward; this discards everything after the checkpoint");
   clean_segments_ = static_cast<std::uint32_t>(
       std::count_if(usage_.begin(), usage_.end(),
                     [](const SegmentUsage& usage) { return usage.state == SegmentState::clean; }));

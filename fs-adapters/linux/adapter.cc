@@ -499,8 +499,9 @@ Result<std::filesystem::path> own_kernel(const std::string& path) {
 
 std::string missing_tool_hint(const LinuxAdapter& adapter) {
   if (!adapter.package.empty()) {
-    return fmt::format("install {} (scripts/setup does); the next run packs it into the guest",
-                       adapter.package);
+    return fmt::format(
+        "install {} (scripts/setup installs it); the next run packs it into the guest",
+        adapter.package);
   }
   return "add the program to [guest] tools of the adapter, or install its package";
 }

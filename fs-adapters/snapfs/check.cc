@@ -62,7 +62,7 @@ class Checker {
   /// Records that `inode` owns the block. Returns false if the block already has an owner.
   bool own(BlockAddress address, InodeNumber inode, std::string_view what) {
     if (used_[address]) {
-      find(FindingKind::doubly_used, fmt::format("block {}, claimed again by {}", address, what),
+      find(FindingKind::doubly_used, fmt::format("block {}: also claimed by {}", address, what),
            inode, address);
       return false;
     }
@@ -84,7 +84,7 @@ class Checker {
               if (first + i * 8 + bit < marked.size())
                 marked[first + i * 8 + bit] = true;
               else
-                find(FindingKind::tree, "a map has a set bit beyond its end", 0, at);
+                find(FindingKind::tree, "a map has a bit set beyond the end of the map", 0, at);
             }
           }
           return true;
@@ -219,8 +219,9 @@ class Checker {
              number);
     }
     if (unlinked != s_.unlinked)
-      find(FindingKind::totals, fmt::format("{} inodes without a name, but {} in the superblock",
-                                            unlinked, s_.unlinked));
+      find(FindingKind::totals,
+           fmt::format("{} inodes without a name, but the superblock claims {}", unlinked,
+                       s_.unlinked));
   }
 
   void check_marks() {
@@ -245,7 +246,7 @@ class Checker {
         scope_ == Scope::snapshot || report_.free_blocks == s_.free_blocks;
     if (!blocks_are_right || report_.free_inodes != s_.free_inodes)
       find(FindingKind::totals,
-           fmt::format("{} free blocks and {} free inodes, but {} and {} in the superblock",
+           fmt::format("{} free blocks and {} free inodes, but the superblock claims {} and {}",
                        report_.free_blocks, report_.free_inodes, s_.free_blocks, s_.free_inodes));
   }
 

@@ -99,12 +99,12 @@ TEST_F(SnapfsCheck, ATreeWithAnInvalidAddress) {
 }
 TEST_F(SnapfsCheck, ATreeBeyondItsLeaves) {
   edit_block(reader().superblock().record_map, [](auto block) { store32(block, 508, 50); });
-  expect(FindingKind::tree, "beyond the tree's leaves");
+  expect(FindingKind::tree, "beyond the end of the tree");
 }
 TEST_F(SnapfsCheck, ABitBeyondTheEndOfAMap) {
   const Superblock s = reader().superblock();
   flip_bit(s.block_map, s.blocks);
-  expect(FindingKind::tree, "a set bit beyond its end");
+  expect(FindingKind::tree, "a bit set beyond the end of the map");
 }
 
 TEST_F(SnapfsCheck, ARecordWithABadChecksum) {
@@ -238,7 +238,7 @@ TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {
     if (one && one->size_bytes == 20 * 512)
       edit_inode(number, [](Inode& large) { large.links = 0; });
   }
-  expect(FindingKind::totals, "1 inodes without a name, but 0 in the superblock");
+  expect(FindingKind::totals, "1 inodes without a name, but the superblock claims 0");
   edit_superblock([](Superblock& s) { s.unlinked = 1; });
   EXPECT_TRUE(check(*disk_.store)->nothing_found());
 }

@@ -47,7 +47,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
   if (s.log_blocks >= s.blocks) return "blocks of the log";
   if (s.blocks <= s.first_block() ||
       std::uint64_t{s.blocks} * s.sectors_per_block() > device_sectors)
-    return "blocks beyond the device";
+    return "blocks that extend beyond the device";
   const std::uint64_t records = std::uint64_t{s.blocks} * (s.block_bytes / kInodeBytes);
   if (s.inodes <= kRootInode || s.inodes > std::min<std::uint64_t>(kInodesMax, records))
     return "number of inodes";

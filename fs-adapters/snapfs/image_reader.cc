@@ -102,7 +102,8 @@ Result<bool> ImageReader::visit_tree(BlockAddress at, const TreeShape& shape, st
     if (child == 0) continue;
     const std::uint64_t leaf = first_leaf + each * i;
     if (leaf >= shape.leaves)
-      return fail("snapfs", fmt::format("block {} refers beyond the tree's leaves", at));
+      return fail("snapfs",
+                  fmt::format("block {} refers to a leaf beyond the end of the tree", at));
     auto done = visit_tree(child, shape, level + 1, static_cast<std::uint32_t>(leaf), visit);
     if (!done || !*done) return done;
   }

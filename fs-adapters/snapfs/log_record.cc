@@ -100,7 +100,7 @@ Result<LogRecord> decode_log_record(std::span<const std::byte> bytes,
   for (std::size_t list = 1; list <= 5; ++list) numbers += load32(b, kCountsAt + list * 4);
   const std::uint32_t inodes = load32(b, kCountsAt);
   if (bytes_of(inodes, numbers) != length)
-    return fail("snapfs log", "a record with a wrong length");
+    return fail("snapfs log", "a record of the wrong length");
   if (load32(b, kLogChecksumAt) != checksum_of_record(b))
     return fail("snapfs log", "a record with a bad checksum");
   LogRecord record{.base = load64(b, 16),

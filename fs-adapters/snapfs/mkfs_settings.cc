@@ -32,7 +32,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
   MkfsOptions options;
   for (const auto& [name, value] : settings) {
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to snapfs", "see `mkfs.headcrash-snapfs -h`");
+      return fail("mkfs option " + name, "is not supported by snapfs",
+                  "see `mkfs.headcrash-snapfs -h`");
     if (name == "uuid") {
       TRY(const auto id, adapters::id_of_uuid(value));
       options.id = static_cast<std::uint32_t>(id >> 32U);

@@ -13,7 +13,7 @@ void BlockSpace::take(BlockAddress address) {
 }
 
 void BlockSpace::give_back(BlockAddress address) {
-  invariant(taken(address), "snapfs: a freed block was allocated");
+  invariant(taken(address), "snapfs: a block was in use before it was freed");
   taken_[address / 64] &= ~(std::uint64_t{1} << (address % 64));
   ++free_;
 }

@@ -164,7 +164,7 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   Generation& generation =
       operation != nullptr ? generation_of(*operation) : generation_to_change();
   invariant(inode.changed_in <= generation.number || options_.operations_straddle,
-            "snapfs: an inode is changed in the newest generation only");
+            "snapfs: an inode is changed only in the newest generation");
   if (options_.mixes_generations && closing_ && &generation != closing_.get())
     mix_into_closing(inode.disk);
   inode.changed_in = generation.number;

@@ -106,7 +106,7 @@ Result<double> busiest_ms(const json& stats) {
       most_ns = std::max(most_ns, device.at("counters").at("busy_ns").get<double>());
     return most_ns / kNsPerMs;
   } catch (const json::exception& error) {
-    return tl::unexpected(misfit("stats of the device", error.what()));
+    return tl::unexpected(misfit("statistics of the device", error.what()));
   }
 }
 

@@ -362,7 +362,7 @@ Answer timed_phase(const json& request, const Sender&) {
   const auto number = request.at("phase").get<std::size_t>();
   if (number >= phases.size())
     return tl::unexpected(
-        Refusal{.text = fmt::format("{} has {} phases", (*workload)->name, phases.size())});
+        Refusal{.text = fmt::format("{} has only {} phases", (*workload)->name, phases.size())});
   PosixVfs vfs(text_of(request, "root"));
   const auto measured =
       run_timed_phase(phases[number], *arguments, seed, vfs,

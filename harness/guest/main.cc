@@ -82,7 +82,7 @@ void reap_orphans() {
 
 int main() {
   if (::getpid() != 1) {
-    say("runs only as process 1 of headcrash's guests");
+    say("runs only as process 1 of a headcrash guest");
     return 2;
   }
   make_system_mounts();

@@ -25,7 +25,8 @@ Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, dou
     return fail(
         guest.subject("charge"),
         fmt::format("must be a number from {} to {}", kChargeLeast, kChargeMost),
-        "use charge = 1 to count the host's processor time unscaled, or omit it to count none");
+        "use charge = 1 to count the host's processor time unscaled, or omit it to count no "
+        "processor time");
   charge = wanted;
   return {};
 }

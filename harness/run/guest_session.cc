@@ -26,9 +26,9 @@ constexpr int kTraceBufferKib = 8192;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 
 constexpr const char* kBringModule =
-    "; name its module under [guest] of the file system, as modules = [\"exfat\"] (taken from"
-    " the kernel's package), pass your own modules by path there or with --modules, or build "
-    "it into the kernel";
+    "; name its module under [guest] of the file system, for example modules = [\"exfat\"] "
+    "(taken from the kernel's package), pass your own modules by path there or with --modules, or "
+    "build it into the kernel";
 
 adapters::Places places(std::string_view uuid = {}) {
   return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
@@ -170,11 +170,12 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   TRY(const auto disk, call({{"do", "disk"}, {"path", kStageDisk}}));
   TRY(const auto marks, call({{"do", "disk"}, {"path", kStageMarks}}));
   if (disk.value("bytes", std::uint64_t{0}) != meant.bytes)
-    return stop(ErrorKind::other, "the guest sees a disk of the wrong size");
+    return stop(ErrorKind::other, "the guest sees the wrong size for its disk");
   const auto wanted = DiskIdentity::write_cache(meant.write_through);
   if (disk.value("flush", "") != wanted)
-    return stop(ErrorKind::other, fmt::format("the guest's disk is in mode \"{}\", not \"{}\"",
-                                              disk.value("flush", ""), wanted));
+    return stop(ErrorKind::other,
+                fmt::format("the guest's disk has the write cache setting \"{}\", not \"{}\"",
+                            disk.value("flush", ""), wanted));
   if (marks.value("nonce", "") != meant.nonce)
     return stop(ErrorKind::other, "the guest does not see the loaded disk (the nonce differs)");
   for (std::size_t i = 0; i < meant.others.size(); ++i) {
@@ -182,7 +183,7 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
     TRY(const auto seen, call({{"do", "disk"}, {"path", adapters::disk_path(i + 1)}}));
     if (seen.value("bytes", std::uint64_t{0}) != other.bytes)
       return stop(ErrorKind::other,
-                  fmt::format("the guest sees a disk {} of the wrong size", other.name));
+                  fmt::format("the guest sees the wrong size for disk {}", other.name));
     if (seen.value("flush", "") != DiskIdentity::write_cache(meant.others_write_through))
       return stop(ErrorKind::other,
                   fmt::format("the guest's disk {} has the wrong write cache setting", other.name));
@@ -279,7 +280,7 @@ Result<RunOutcome> GuestSession::run_application(const workload::Application& ap
   if (const auto refused = answer->value("refused", std::size_t{0}); refused > 0)
     return stop(
         ErrorKind::other,
-        fmt::format("{} printed {} persistence reports that no mark can hold; print 1 to 200 "
+        fmt::format("{} printed {} persistence reports that do not fit in a mark; print 1 to 200 "
                     "printable ASCII characters",
                     application.name, refused));
   if (answer->value("timed_out", false))

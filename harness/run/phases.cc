@@ -98,7 +98,7 @@ Result<db::PhaseRecord> phase_from_stats(const json& stats) {
   try {
     return read_stats(stats);
   } catch (const json::exception& error) {
-    return fail("stats of the device", error.what(),
+    return fail("statistics of the device", error.what(),
                 "use a plugin and a harness from the same build");
   }
 }

@@ -75,8 +75,9 @@ AcceleratorProbe compare(const fs::path& sector) {
   if (*kvm->status != kGuestRan)
     return {Accelerator::tcg, fmt::format("QEMU with KVM exited with {}", *kvm->status)};
   if (kvm->took > emulated->took + kGrace) {
-    return {Accelerator::tcg, fmt::format("a guest took {:.1f} s under KVM and {:.1f} s emulated",
-                                          kvm->took.count(), emulated->took.count())};
+    return {Accelerator::tcg,
+            fmt::format("a guest took {:.1f} s under KVM and {:.1f} s under emulation",
+                        kvm->took.count(), emulated->took.count())};
   }
   return {Accelerator::kvm, fmt::format("a guest ran under KVM in {:.1f} s", kvm->took.count())};
 }

@@ -116,7 +116,7 @@ constexpr std::array<std::string_view, 3> kOperationEvents{"skipped", "partial",
 
 tl::unexpected<Error> wrong(const std::string& field) {
   return fail("the agent's message: " + field, "is missing or invalid",
-              "the guest's kernel or agent is damaged or of a different version");
+              "the guest's kernel or agent is damaged or has a different version");
 }
 
 const Field* find(std::span<const Field> fields, std::string_view name) {

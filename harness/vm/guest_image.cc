@@ -31,7 +31,7 @@ struct Edit {
   std::string_view name, otherwise;
 };
 constexpr Edit kNeededEdits[] = {
-    {"exit-kill", "the guest's programs would survive its power cut as processes of the host"},
+    {"exit-kill", "the guest's programs would still run on the host after a power cut"},
     {"spin", "a guest that waits for a disk without sleeping would wait forever"}};
 
 constexpr std::chrono::seconds kKernelCheckLimit{30};

@@ -43,7 +43,7 @@ Result<base::Descriptor> lock(const fs::path& folder) {
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (std::chrono::steady_clock::now() > deadline) {
       return fail((folder / ".lock").string(), "another process holds the lock",
-                  "check whether a headcrash process hangs");
+                  "check whether a headcrash process is hanging");
     }
     std::this_thread::sleep_for(milliseconds(50));
   }

@@ -14,7 +14,7 @@
 
 namespace headcrash::little_endian {
 
-static_assert(std::endian::native == std::endian::little, "the disk's numbers are little-endian");
+static_assert(std::endian::native == std::endian::little, "integers on the disk are little-endian");
 
 template <typename Number>
 [[gnu::always_inline]] inline Number load(std::span<const std::byte> bytes, std::size_t offset) {

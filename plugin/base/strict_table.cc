@@ -42,7 +42,7 @@ Result<StrictTable> StrictTable::parse(std::string_view text, const std::string&
     return StrictTable(std::make_unique<State>(State{file_name, "", toml::parse(text)}));
   } catch (const toml::parse_error& error) {
     return fail(fmt::format("{}:{}", file_name, error.source().begin.line),
-                std::string(error.description()), "correct the TOML");
+                std::string(error.description()), "correct the TOML syntax");
   }
 }
 
@@ -229,10 +229,10 @@ Result<void> StrictTable::take(const std::string& key, std::vector<std::int64_t>
   for (std::size_t i = 0; good && i < values.size(); ++i)
     good = list.take(element_key(key, i), values[i], bounds).has_value();
   if (!good) {
-    return fail(
-        subject(key),
-        fmt::format("must be a list of whole numbers from {} to {}", bounds.least, bounds.most),
-        fmt::format("for example {} = [12, 40]; [] for an empty list", key));
+    return fail(subject(key),
+                fmt::format("must be a list of whole numbers, each from {} to {}", bounds.least,
+                            bounds.most),
+                fmt::format("for example {} = [12, 40]; [] for an empty list", key));
   }
   into = std::move(values);
   return {};

@@ -95,7 +95,7 @@ void check_array(const ArrayProfile& profile, std::uint64_t member_sectors,
     errors.add("layout.member",
                fmt::format("has physical sectors of {} bytes, larger than a superblock",
                            physical_sectors * model::kSectorBytes),
-               fmt::format("use a member with at most {}",
+               fmt::format("use a member with physical sectors of at most {} bytes",
                            model::kSuperblockSectors * model::kSectorBytes));
   } else if (model::Array::data_sectors(profile, member_sectors) == 0) {
     errors.add("layout.stripe-unit-kib",

@@ -61,7 +61,7 @@ Result<Validated> validate(const std::string& profile_name, const std::string& t
   TRY(const auto trace, read_closed_trace(trace_path));
   for (const replay::TraceRequest& request : trace) {
     if (request.lbn + request.blocks > profile.capacity_sectors)
-      return fail(trace_path, "a request exceeds the drive's last sector",
+      return fail(trace_path, "a request extends beyond the drive's last sector",
                   "choose the drive that was measured");
   }
   const std::vector<model::TimeNs> responses = replay_closed(profile, trace);

@@ -131,7 +131,7 @@ class Exporter {
     if (request.op == model::Op::write && request.payload_bytes == 0)
       return fail("recording",
                   fmt::format("the write at offset {} was recorded without data", request.offset),
-                  "record a run with data");
+                  "make a recording that includes the data");
     ++summary.writes;  // counted once, even if the write is split into several entries
     for (std::uint64_t done = 0; done < request.sectors;) {
       const std::uint64_t run = std::min(request.sectors - done, kCopySectors);

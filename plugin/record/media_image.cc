@@ -54,7 +54,7 @@ Result<void> copy(const RecordingReader& reader, std::uint64_t lba, std::uint64_
                   ExtentLocation where, model::SectorStore& into) {
   if (where.unknown())
     return fail("recording", fmt::format("has no data for sector {}", lba),
-                "record a run with data");
+                "make a recording that includes the data");
   if (where.offset() == 0) {
     if (where.unreadable()) return {};
     return into.write_zeroes(lba, count);

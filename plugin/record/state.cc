@@ -25,7 +25,7 @@ Result<void> MediumState::read(std::uint64_t lba, std::span<std::byte> into) con
                                   into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));
         } else if (where.unknown()) {
           result = fail("medium", fmt::format("the bytes of sector {} were not recorded", from),
-                        "record a run with data");
+                        "make a recording that includes the data");
         } else if (where.offset() != 0) {
           result = bytes_->read(where.offset(),
                                 into.subspan((from - lba) * kSectorBytes, count * kSectorBytes));

@@ -8,7 +8,7 @@ namespace {
 constexpr ParseError kLbn{"the block number is not a whole number",
                           "count blocks of 512 bytes from 0"};
 constexpr ParseError kBlocks{"the number of blocks must be from 1 to 1048576",
-                             "count blocks of 512 bytes"};
+                             "give the length in blocks of 512 bytes"};
 
 constexpr const char* kMicroseconds = "use microseconds";
 

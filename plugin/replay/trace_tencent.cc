@@ -25,7 +25,8 @@ std::optional<ParseError> parse_tencent(std::string_view line, TraceLines& lines
     return ParseError{"the offset is not a whole number", "count blocks of 512 bytes from 0"};
   const auto blocks = number_of<std::uint32_t>(fields[2], kBlocksMax);
   if (!blocks || *blocks == 0)
-    return ParseError{"the size must be from 1 to 1048576 blocks", "count blocks of 512 bytes"};
+    return ParseError{"the size must be from 1 to 1048576 blocks",
+                      "give the length in blocks of 512 bytes"};
   into.lbn = *lbn;
   into.blocks = *blocks;
   into.read = fields[3] == "0";

@@ -111,7 +111,7 @@ Result<void> take_used(const json& object, LoadOrder& order) {
   order.used_disk = used->get<bool>();
   if (order.used_disk && object.contains("machine"))
     return fail("used_disk", "cannot be combined with \"machine\"",
-                "omit it: an array consists of empty members");
+                "omit it: the members of an array are empty");
   return {};
 }
 

@@ -108,7 +108,8 @@ Result<void> read_torn(NameReader& in, std::vector<TornWrite>& list) {
 
 Result<void> read_writes(NameReader& in, CrashState& state) {
   if (in.take('!')) {
-    TRY(const auto from, in.number<model::RequestId>("the first request for which the cache lied"));
+    TRY(const auto from,
+        in.number<model::RequestId>("the first request about which the cache lied"));
     state.lies_from = from;
   }
   if (in.take('-')) {

@@ -84,7 +84,7 @@ Result<std::shared_ptr<const WritePrefixes>> RunHistory::State::prefixes_at(mode
           path,
           fmt::format("the power was cut before event {}, and the contents of {} were not recorded",
                       begin, device_name(device)),
-          "use an earlier state, or a medium below it");
+          "use an earlier state, or a state of a medium below the device");
     TRY(const auto line, timeline(device));
     start = line->at_event(begin).index();
   }
@@ -220,9 +220,10 @@ Result<StateImage> RunHistory::image(const CrashState& state, model::DeviceId de
   if (state.all_disks && s.disks.empty())
     return fail(
         s.path,
-        fmt::format("has no state {}: its devices are not separate disks whose requests are "
-                    "numbered together",
-                    format(state)),
+        fmt::format(
+            "has no state {}: it is not a recording of separate disks that share one request "
+            "numbering",
+            format(state)),
         "use a state of one device (w...)");
   TRY(const auto changes, s.changes_of(state));
   const auto about = s.devices_of(state);

@@ -60,13 +60,14 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
       power_cycles.push_back(events + 1);
     } else if (e.kind == record::Kind::submit || e.kind == record::Kind::ack) {
       if (e.device >= devices.size() || !devices[e.device].add(e, events))
-        return fail(path,
-                    e.device >= devices.size()
-                        ? fmt::format("the event at offset {} is of device {}, but there are {}",
-                                      e.offset, e.device, devices.size())
-                        : fmt::format("the event at offset {} submits request {} again", e.offset,
-                                      e.request),
-                    "the recording is damaged: restore it");
+        return fail(
+            path,
+            e.device >= devices.size()
+                ? fmt::format("the event at offset {} refers to device {}, but there are {}",
+                              e.offset, e.device, devices.size())
+                : fmt::format("the event at offset {} submits request {} again", e.offset,
+                              e.request),
+            "the recording is damaged: restore it");
       if (e.kind == record::Kind::ack) answers[e.device].push_back(events);
     }
   }
@@ -205,7 +206,7 @@ std::uint64_t RunHistory::events() const {
   return state_->events;
 }
 std::uint64_t RunHistory::fingerprint(std::uint64_t event) const {
-  invariant(event <= state_->events, "the events of a fingerprint exist");
+  invariant(event <= state_->events, "the recording contains all events of a fingerprint");
   return state_->fingerprints[event];
 }
 bool RunHistory::has_media_events() const {
@@ -245,7 +246,7 @@ Result<void> RunHistory::read_payload(const RecordedWrite& write, std::uint64_t 
   if (write.bytes_at == 0)
     return fail(state_->path,
                 fmt::format("request {} was recorded without its bytes", write.request),
-                "record a run with data");
+                "make a recording that includes the data");
   return state_->bytes->read(write.bytes_at + skip * model::kSectorBytes, into);
 }
 std::shared_ptr<const StateImage> RunHistory::base_image(model::DeviceId device) const {

@@ -58,8 +58,7 @@ std::vector<model::DeviceId> media_of(const record::RecordingHeader& header,
 
 Result<void> check_all_disks(const RunHistory& run, const std::vector<Strategy>& strategies) {
   if (run.disks().empty())
-    return fail(run.path(),
-                "its devices are not separate disks whose requests are numbered together",
+    return fail(run.path(), "is not a recording of separate disks that share one request numbering",
                 "explore one device");
   if (std::find(strategies.begin(), strategies.end(), Strategy::member) != strategies.end())
     return fail(run.path(),

@@ -337,10 +337,12 @@ TEST(TwoDisks, RejectsDevicesThatAreNotSeparateDisks) {
     EXPECT_TRUE(run->disks().empty()) << name;
     const auto enumerator = StateEnumerator::create(run, on_all_disks({Strategy::prefix}));
     ASSERT_FALSE(enumerator) << name;
-    EXPECT_NE(enumerator.error().message().find("numbered together"), std::string::npos) << name;
+    EXPECT_NE(enumerator.error().message().find("share one request numbering"), std::string::npos)
+        << name;
     const auto image = run->image(*parse_crash_state("a1"), 0);
     ASSERT_FALSE(image) << name;
-    EXPECT_NE(image.error().message().find("numbered together"), std::string::npos) << name;
+    EXPECT_NE(image.error().message().find("share one request numbering"), std::string::npos)
+        << name;
   }
   const auto run = loaded(folder / "two");
   const auto member = StateEnumerator::create(run, on_all_disks({Strategy::member}));

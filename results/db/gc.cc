@@ -59,13 +59,13 @@ tl::expected<std::vector<std::string>, std::string> steps_of(const std::string& 
     std::string step = path.substr(from, end - from);
     const bool last = end == path.size();
     from = end + 1;
-    if (step == "..") return tl::unexpected(std::string("leads out of the database's folder"));
+    if (step == "..") return tl::unexpected(std::string("is outside of the database's folder"));
     if (last && (step.empty() || step == ".")) return tl::unexpected(std::string("is not a file"));
     if (step.empty() || step == ".") continue;
     below = below || (!last && step.ends_with(kArtefacts));
     steps.push_back(std::move(step));
   }
-  if (!below) return tl::unexpected(std::string("is not below a folder of artefacts"));
+  if (!below) return tl::unexpected(std::string("is not in a folder of artefacts"));
   if (steps.size() > kDepthMost) return tl::unexpected(std::string("is nested too deeply"));
   return steps;
 }

@@ -57,7 +57,7 @@ Error sqlite_error(sqlite3* handle, const std::string& doing) {
       return {file, prefix + own_words(handle),
               "check that the folder exists and can be read and written"};
     case SQLITE_IOERR:
-      return {file, prefix + own_words(handle), "check the disk that holds the file"};
+      return {file, prefix + own_words(handle), "check the disk that contains the file"};
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
       return {file, prefix + "a row does not fit the schema (" + own_words(handle) + ")",

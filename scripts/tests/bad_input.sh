@@ -67,7 +67,7 @@ profiles = ["hp-c2447"]'
 wrong typo.toml sede 'did you mean "seed"' -- campaign typo.toml
 wrong missing.toml "No such file" -- campaign missing.toml
 file syntax.toml <<<'filesystems = ["ext4"'
-wrong syntax.toml:1 "correct the TOML" -- campaign syntax.toml
+wrong syntax.toml:1 "correct the TOML syntax" -- campaign syntax.toml
 head -c 3000 /dev/zero | tr '\0' '\377' | file noise.toml
 wrong noise.toml utf-8 -- campaign noise.toml
 : | file empty.toml

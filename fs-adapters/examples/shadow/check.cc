@@ -59,8 +59,8 @@ class Check {
         found(FindingKind::block, record,
               fmt::format("shares block {} with another inode", address), address);
       if (static_cast<std::uint64_t>(block) * unit >= size)
-        found(FindingKind::block, record, fmt::format("has block {} beyond its end", block),
-              address);
+        found(FindingKind::block, record,
+              fmt::format("has block {} beyond the end of the file", block), address);
     }
   }
 

@@ -61,7 +61,8 @@ std::optional<Header> decode_header(std::span<const std::byte> sector,
 }
 
 tl::unexpected<Error> bad(InodeNumber number, std::string_view what) {
-  return fail(fmt::format("inode {} in the table", number), std::string(what), "take a backup");
+  return fail(fmt::format("inode {} in the table", number), std::string(what),
+              "restore the file system from a backup");
 }
 
 Result<std::vector<Record>> decode_table(std::span<const std::byte> table,
@@ -174,7 +175,8 @@ Result<State> read_state(const ReadSectors& read, std::uint64_t device_sectors) 
   TRY(read(geometry.table_lba(newest->slot()), table));
   table.resize(newest->table_bytes);
   if (crc32c(table) != newest->table_checksum)
-    return fail("shadow", "the table does not match its header", "take a backup");
+    return fail("shadow", "the table does not match its header",
+                "restore the file system from a backup");
   TRY(auto records, decode_table(table, geometry));
   return State{.header = *newest, .records = std::move(records)};
 }

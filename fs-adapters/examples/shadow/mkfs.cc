@@ -37,7 +37,7 @@ Result<Options> options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to shadow",
+      return fail("mkfs option " + name, "is not supported by shadow",
                   "`mkfs.headcrash-shadow -h` lists the options");
     TRY(const auto number, base::parse_size(value, name));
     (name == "block-size" ? options.block_bytes
@@ -68,7 +68,8 @@ Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
     return fail(
         "mkfs",
         fmt::format(
-            "a device of {} bytes has more than {} blocks of {} bytes, the inode table's limit",
+            "a device of {} bytes has more than {} blocks of {} bytes, which is the limit of the "
+            "inode table",
             sectors * kSectorBytes, kBlocksMax, geometry.block_bytes),
         "use a smaller device or larger blocks");
   geometry.blocks = static_cast<std::uint32_t>(sectors / geometry.block_sectors());

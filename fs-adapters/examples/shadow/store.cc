@@ -88,7 +88,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
 // ---- blocks
 
 BlockAddress Store::allocate() {
-  invariant(free_ > 0, "shadow: blocks reserved for an operation are free");
+  invariant(free_ > 0, "shadow: enough blocks are free for every reservation");
   while (use_[lowest_free_] != Use::free) ++lowest_free_;
   use_[lowest_free_] = Use::fresh;
   fresh_.push_back(lowest_free_);

@@ -325,7 +325,7 @@ tl::expected<HeldBuffer, model::Status> BufferCache::read(const BufferKey& key, 
     s.move_home(*buffer, content, lba, bytes);
     return HeldBuffer(*this, *buffer);
   }
-  invariant(lba != kUnassigned, "a block without a home cannot be read from the disk");
+  invariant(lba != kUnassigned, "a block without a disk address cannot be read");
   model::Status status = model::Status::ok;
   if (Buffer* buffer = s.read_missing(key, content, lba, bytes, status))
     return HeldBuffer(*this, *buffer);

@@ -19,7 +19,7 @@ namespace headcrash::os {
 
 void BufferCache::owner(BufferOwner* owner) {
   invariant(owner != nullptr || state_->unassigned_bytes == 0,
-            "the cache's owner was removed while buffers without a home are dirty");
+            "the cache's owner was removed while buffers without a disk address were dirty");
   state_->owner = owner;
 }
 
@@ -235,7 +235,7 @@ bool BufferCache::charge(std::size_t bytes) {
 
 void BufferCache::uncharge(std::size_t bytes) {
   State& s = *state_;
-  invariant(bytes <= s.charged_bytes, "uncharged more memory than was charged");
+  invariant(bytes <= s.charged_bytes, "uncharge() released more memory than was charged");
   s.charged_bytes -= bytes;
   s.used_bytes -= bytes;
   s.wake_for_room();
@@ -255,7 +255,7 @@ std::size_t BufferCache::used_bytes() const {
 
 RoomReserve::RoomReserve(BufferCache& cache)
     : cache_(cache), fiber_(cache.state_->executor.current()) {
-  invariant(fiber_ != nullptr, "a room reserve was created outside of a fiber");
+  invariant(fiber_ != nullptr, "a RoomReserve was created outside of a fiber");
   cache_.state_->with_reserve.push_back(fiber_);
 }
 

@@ -454,7 +454,7 @@ TEST(BufferGather, ChargesCountAsCacheMemoryAndAreBounded) {
     EXPECT_EQ(w.cache.charged_bytes(), 0U);
     EXPECT_EQ(w.cache.counters().over_bytes_most, 0U);
   });
-  EXPECT_DEATH(w.cache.uncharge(1), "uncharged more memory");
+  EXPECT_DEATH(w.cache.uncharge(1), "released more memory than was charged");
 }
 
 TEST(BufferGather, UnchargedMemoryGoesToWaiters) {

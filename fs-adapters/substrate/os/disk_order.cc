@@ -22,7 +22,7 @@ RequestId DiskOrder::add(Kind kind, std::uint64_t lba, std::uint32_t sectors,
   const RequestId id = slots_.push(std::move(slot));
   follow_sectors(id);
   for (const RequestId before : ordering.after) {
-    invariant(before < id, "a request follows only earlier requests");
+    invariant(before < id, "a request may follow only earlier requests");
     if (pending(before)) follow(before, id, Link::chain);
   }
   Slot& added = slots_[id];

@@ -77,7 +77,7 @@ struct DiskQueue::State {
         order(how.flag, how.reads_bypass),
         room(fibers) {
     invariant(!disks.empty() && options.outstanding > 0 && options.requests_max > 0,
-              "a driver needs a device and at least one outstanding request");
+              "a driver needs a device, and must allow at least one outstanding request");
     for (BlockDevice* disk : disks) spindles.push_back(std::make_unique<Spindle>(*this, *disk));
   }
 

@@ -363,7 +363,7 @@ TimeNs Executor::now() const {
 }
 
 Account& Executor::account() {
-  invariant(state_->current != nullptr, "only a fiber has an account");
+  invariant(state_->current != nullptr, "account() was called outside of a fiber");
   return *state_->current->account;
 }
 

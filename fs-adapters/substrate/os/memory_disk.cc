@@ -40,7 +40,7 @@ model::Status MemoryDisk::serve(const BlockRequest& request) {
 }
 
 void MemoryDisk::write_cache(bool on) {
-  invariant(on || cached_.empty(), "the write cache is not empty when switched off");
+  invariant(on || cached_.empty(), "the write cache was switched off while it held data");
   has_cache_ = on;
 }
 

@@ -148,9 +148,9 @@ int main() {
   }
   queue_of("requests, 10 queued, no flags", os::FlagMeaning::ignore, 10, 300'000);
   queue_of("requests, 40000 queued, no flags", os::FlagMeaning::ignore, 40'000, 300'000);
-  queue_of("requests, 10 queued, part", os::FlagMeaning::part, 10, 300'000);
-  queue_of("requests, 40000 queued, part", os::FlagMeaning::part, 40'000, 300'000);
-  queue_of("requests, 40000 queued, full", os::FlagMeaning::full, 40'000, 300'000);
+  queue_of("requests, 10 queued, Part flags", os::FlagMeaning::part, 10, 300'000);
+  queue_of("requests, 40000 queued, Part flags", os::FlagMeaning::part, 40'000, 300'000);
+  queue_of("requests, 40000 queued, Full flags", os::FlagMeaning::full, 40'000, 300'000);
   blocks("blocks of 8 KiB fetched and written", false);
   blocks("blocks of 8 KiB fetched and written, -CB", true);
   segments("blocks of 8 KiB in segments of 1 MiB", false);

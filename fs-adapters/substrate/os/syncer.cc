@@ -146,7 +146,7 @@ TimeNs burst_age_ns(const SyncerOptions& options, std::uint64_t dirty_bytes) {
 
 Syncer::Syncer(Executor& executor, BufferCache& cache, const SyncerOptions& options)
     : state_(std::make_unique<State>(executor, cache, options)) {
-  invariant(options.parts > 0 && options.tick_ns > 0, "a syncer needs parts and tick_ns above 0");
+  invariant(options.parts > 0 && options.tick_ns > 0, "parts and tick_ns must both be positive");
   invariant(options.interval_ns >= 0 && options.retry_ns >= 0,
             "interval_ns or retry_ns is negative");
   invariant(options.policy != SyncerOptions::Policy::burst || options.drain_bytes_per_s > 0,

@@ -37,7 +37,7 @@ Result<TimeNs> parse_delay(std::string_view text, Zero zero, const std::string& 
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc{} || end != text.data() + text.size())
     return fail(subject, fmt::format("\"{}\" is not a number of seconds", text), kForms);
-  if (!(seconds >= 0)) return fail(subject, "invalid delay: negative", kForms);
+  if (!(seconds >= 0)) return fail(subject, "the delay is negative", kForms);
   if (seconds == 0 && zero == Zero::refused)
     return fail(subject, "invalid delay: 0 s", "use interval:0 or write-through");
   if (seconds > kLongestDelayS)
@@ -94,10 +94,11 @@ Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t c
   const double longest_s = static_cast<double>(cache_bytes) / static_cast<double>(rate);
   const double seconds = static_cast<double>(delay) / static_cast<double>(model::kSecondNs);
   if (seconds > longest_s)
-    return fail(subject,
-                fmt::format("delay too long: {:g} s; memory of {} MiB is written in {:.3g} s",
-                            seconds, cache_bytes >> 20, longest_s),
-                "use a shorter delay or more memory");
+    return fail(
+        subject,
+        fmt::format("delay too long: {:g} s; the disk writes all {} MiB of memory in {:.3g} s",
+                    seconds, cache_bytes >> 20, longest_s),
+        "use a shorter delay or more memory");
   return options;
 }
 

@@ -207,7 +207,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view
 
 void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
   const auto entry = entry_at(block, offset);
-  invariant(entry && entry->inode != 0, "tree: a removed entry exists");
+  invariant(entry && entry->inode != 0, "tree: an entry exists before it is removed");
   if (const auto previous = previous_entry(block, offset)) {
     set_length(block, previous->offset, previous->length + entry->length);
   } else {
@@ -216,7 +216,7 @@ void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
 }
 
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode) {
-  invariant(entry_at(block, offset).has_value(), "tree: a changed entry exists");
+  invariant(entry_at(block, offset).has_value(), "tree: an entry exists before it is changed");
   store32(block, offset + kEntryInodeOffset, inode);
 }
 

@@ -38,7 +38,7 @@ VfsResult<TableInode*> InodeTable::get(InodeNumber number) {
 
 TableInode& InodeTable::add(InodeNumber number) {
   auto& place = inodes_[number];
-  invariant(place == nullptr, "a new inode is not in core");
+  invariant(place == nullptr, "a new inode is not yet in the inode table");
   place = create_(number);
   place->references = 1;
   return *place;

@@ -33,7 +33,7 @@ class NotedStore : public model::SectorStore {
   bool failed() const { return failed_; }  ///< true if any read failed
 
  private:
-  static Result<void> refuse() { return fail("the image", "is read-only here"); }
+  static Result<void> refuse() { return fail("the image", "is read-only"); }
   const model::SectorStore* below_ = nullptr;
   mutable std::vector<Run> runs_;
   mutable bool failed_ = false;

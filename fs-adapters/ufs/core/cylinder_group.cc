@@ -228,7 +228,7 @@ std::optional<std::uint32_t> CylinderGroup::find_inode(std::uint32_t from) const
 }
 
 void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
-  invariant(!inode_used(inode), "ufs: an allocated inode was free");
+  invariant(!inode_used(inode), "ufs: an inode was free before its allocation");
   set_inode_used(inode, true);
   Summary now = totals();
   --now.free_inodes;
@@ -237,7 +237,7 @@ void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
 }
 
 void CylinderGroup::free_inode(std::uint32_t inode, bool directory) {
-  invariant(inode_used(inode), "ufs: a freed inode was in use");
+  invariant(inode_used(inode), "ufs: an inode was in use before it was freed");
   set_inode_used(inode, false);
   Summary now = totals();
   ++now.free_inodes;
@@ -345,7 +345,7 @@ void CylinderGroup::use(std::uint32_t fragment, std::uint32_t count) {
   const std::uint32_t width = geometry_.fragments_per_block();
   invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
             "ufs: a run of fragments is within one block of its group");
-  invariant(run_free(fragment, count), "ufs: allocated fragments were free");
+  invariant(run_free(fragment, count), "ufs: fragments were free before their allocation");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) set_fragment_free(f, false);
   });
@@ -357,7 +357,7 @@ void CylinderGroup::free(std::uint32_t fragment, std::uint32_t count) {
             "ufs: a run of fragments is within one block of its group");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) {
-      invariant(!fragment_free(f), "ufs: freed fragments were in use");
+      invariant(!fragment_free(f), "ufs: fragments were in use before they were freed");
       set_fragment_free(f, true);
     }
   });

@@ -55,7 +55,7 @@ std::string Audit::take(const ufs::ImageReader& reader, FragmentAddress at,
                         std::uint32_t fragments) {
   const ufs::Geometry& geometry = reader.geometry();
   for (FragmentAddress f = at; f < at + fragments; ++f) {
-    if (!geometry.is_data(f)) return fmt::format("fragment {} is not data", f);
+    if (!geometry.is_data(f)) return fmt::format("fragment {} is outside of the data area", f);
     if (taken_[f]) return fmt::format("fragment {} is claimed twice", f);
     taken_[f] = true;
   }
@@ -77,7 +77,7 @@ std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress
                                   ? geometry.fragments_of_block(inode.size_bytes, first_block)
                                   : geometry.fragments_per_block();
   const std::uint64_t blocks = geometry.blocks_of_size(inode.size_bytes);
-  if (first_block >= blocks) return fmt::format("fragment {} is beyond the end", at);
+  if (first_block >= blocks) return fmt::format("fragment {} is beyond the end of the file", at);
   fragments += width;
   if (auto problem = take(reader, at, width); !problem.empty()) return problem;
   if (level == 0) {
@@ -269,7 +269,8 @@ std::string Audit::contradiction_in(std::span<const std::byte> image, Names name
   for (std::size_t i = 0; i < 4; ++i)
     if (little_endian::load32(bytes, kTotalsField + 4 * i) !=
         little_endian::load64(bytes, kTotals64Field + 8 * i))
-      return "the superblock's 64-bit totals, which other systems read, differ from its totals";
+      return "the superblock's 64-bit totals, which other systems read, differ from its 32-bit "
+             "totals";
   if (names == Names::not_all)
     return superblock.clean ? "the superblock is marked clean" : std::string();
   return superblock.clean ? std::string() : "the superblock is not marked clean";

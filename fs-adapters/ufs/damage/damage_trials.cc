@@ -62,7 +62,7 @@ Result<DamageTrials> DamageTrials::create(std::span<const std::byte> sound, ufs:
                                           Audit& audit, std::uint64_t log_at) {
   DamageTrials trials(sound, fsck, audit, log_at);
   if (std::string problem = audit.contradiction_in(trials.disk_->bytes()); !problem.empty())
-    return fail("image to be damaged", "is not sound: " + problem);
+    return fail("the image to be damaged", "is not sound: " + problem);
   TRY(auto survey, ImageSurvey::of(*trials.disk_));
   trials.survey_ = std::make_unique<ImageSurvey>(std::move(survey));
   trials.judge_ = std::make_unique<RepairJudge>(*trials.survey_, *trials.disk_, fsck, audit);
@@ -191,7 +191,7 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
                 "an image in memory can be written");
     }
     const std::string at = fmt::format(
-        "{}, with its repair cut after {} of {} writes{}", subject, count, writes.size(),
+        "{}, with the repair interrupted after {} of {} writes{}", subject, count, writes.size(),
         torn > 0 ? fmt::format(" and {} sectors of the next", torn) : "");
     if (!said_clean)
       if (const std::string problem = judge_->problem_with_flag(*disk_); !problem.empty())

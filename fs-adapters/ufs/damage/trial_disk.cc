@@ -16,7 +16,8 @@ using model::kSectorBytes;
 
 Result<void> check_range(std::uint64_t sectors, std::uint64_t lba, std::uint64_t count) {
   if (lba <= sectors && count <= sectors - lba) return {};
-  return fail("image", fmt::format("sectors {} to {} are beyond its end", lba, lba + count));
+  return fail("image",
+              fmt::format("sectors {} to {} are beyond the end of the image", lba, lba + count));
 }
 
 std::uint64_t digest_of(std::span<const std::byte> sector) {

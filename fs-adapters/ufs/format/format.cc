@@ -201,13 +201,14 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
   if (std::string problem = problem_of_journal(s); !problem.empty()) return problem;
   if (std::string problem = problem_of_features(s); !problem.empty()) return problem;
   if (s.inline_target_max > kInlineTargetBytes)
-    return fmt::format("fs_maxsymlinklen {} exceeds the space of an inode's pointers",
+    return fmt::format("fs_maxsymlinklen {} exceeds the space that an inode's pointers take",
                        s.inline_target_max);
   return {};
 }
 
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes) {
-  invariant(bytes.size() >= kSuperblockUsedBytes, "ufs: a superblock is read completely");
+  invariant(bytes.size() >= kSuperblockUsedBytes,
+            "ufs: a superblock is decoded from all of its bytes");
   const bool has_features = load32(bytes, kMagic) == kFeaturesMagic;
   if (load32(bytes, kMagic) != kSuperblockMagic && !has_features)
     return fail({}, fmt::format("no UFS1 superblock (magic {:#x})", load32(bytes, kMagic)));

@@ -189,7 +189,7 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
   // place.
   const char* const kRemedy = superblock.features.external_journal
                                   ? kExternalLogHint
-                                  : "run fsck --repair to create an empty journal";
+                                  : "run `fsck.headcrash-ufs -y` to create an empty journal";
   if (load32(sector, 0) != kSuperMagic)
     return fail("journal", fmt::format("invalid magic number ({:#x})", load32(sector, 0)), kRemedy);
   if (load32(sector, 4) != checksum_without_itself(sector))

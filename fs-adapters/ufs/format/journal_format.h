@@ -36,7 +36,7 @@ namespace headcrash::ufs {
 
 /// The hint for a missing external journal, as printed by `headcrash image` and fsck.headcrash-ufs.
 inline constexpr const char* kExternalLogHint =
-    "pass the device of its log with --log; if that is lost, --without-log discards what only the "
+    "pass the log's device with --log; if it is lost, --without-log discards changes that only the "
     "log contains";
 
 struct JournalSuperblock {

@@ -99,7 +99,7 @@ class Layout {
     fill_in();
     if (std::string problem = problem_of(s_, device_fragments_ * o_.fragment_bytes);
         !problem.empty())
-      return fail("mkfs", problem, "use other sizes");
+      return fail("mkfs", problem, "use different block, fragment or group sizes");
     return s_;
   }
 

@@ -20,8 +20,8 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
      "size of a cylinder group; 0 (default): as few groups as possible"},
     {"reserve", 'm', "PERCENT", "share of space kept free; default: 10"},
     {"journal-size", 'J', "BYTES",
-     "size of the journal; 0: the default size; without this option, the first mount with a "
-     "journal creates one"},
+     "size of the journal; 0: the default size; without this option, the first mount with "
+     "a journal scheme creates the journal"},
     {"external-journal", 0, "BYTES",
      "size of the journal on the second device; 0: 16 MiB; default: no such journal; for "
      "scheme=journal-external"},
@@ -68,7 +68,7 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
-      return fail("mkfs option " + name, "is unknown to ufs", "see `mkfs.headcrash-ufs -h`");
+      return fail("mkfs option " + name, "is not supported by ufs", "see `mkfs.headcrash-ufs -h`");
     TRY(const auto number, base::parse_size(value, name));
     if (name == "group-size") {
       options.group_bytes = number;

@@ -45,7 +45,7 @@ void Fsck::State::adopt(CheckedDirectory& top, bool loop) {
   find(FindingKind::unreferenced_directory, top.inode, 0, 0,
        fmt::format("directory {}: {}; it is {}", top.inode,
                    loop ? "is its own ancestor" : "has no name",
-                   empty ? "empty and freed" : "put into lost+found"));
+                   empty ? "empty, so it is freed" : "put into lost+found"));
   if (!repairing()) return;
   if (empty) {
     free_inode(top.inode);

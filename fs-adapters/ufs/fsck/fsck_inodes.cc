@@ -201,7 +201,7 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   const auto judge = [&](const FilePointer& p) {
     if (p.block >= end) {
       find(FindingKind::blocks_behind_end, number, p.at, p.fragments,
-           fmt::format("inode {}: fragment {} is beyond its end", number, p.at));
+           fmt::format("inode {}: fragment {} is beyond the end of the file", number, p.at));
       return Verdict::clear;
     }
     if (!data_run(p.at, p.fragments)) {

@@ -87,7 +87,7 @@ std::string place_of(const Geometry& geometry, std::uint64_t lba) {
     return fmt::format("the header of group {}", group);
   if (fragment < geometry.data_start(group) && fragment >= geometry.inode_table(group)) {
     const std::uint64_t sector = lba - geometry.lba_of(geometry.inode_table(group));
-    return fmt::format("one of the inodes from {} on",
+    return fmt::format("the sector of inodes that begins with inode {}",
                        group * geometry.inodes_per_group() + sector * (kSectorBytes / kInodeBytes));
   }
   return fmt::format("fragment {}", fragment);

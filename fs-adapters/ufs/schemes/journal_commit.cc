@@ -281,7 +281,7 @@ bool Journal::write_ring(const JournalTransaction& record, const std::vector<Ord
     if (ring_.device() != 0 && !flush(Where::log)) return false;
     for (const OrderedWrite& write : data)
       invariant(!awaits_data || !volume_.disk.pending(write.request),
-                "journal: a commit record is issued after the data that it waits for");
+                "journal: a commit record is issued only after its data has been written");
   }
   if (options_.journal.broken == JournalOptions::Rule::answered_early) {
     send_unawaited(commit_at, all.subspan(body));

@@ -205,7 +205,7 @@ class Replay {
     report_.damage = contents.damage;
     if (!report_.damage.empty() && whom == ReplayFor::mount)
       return fail("journal", report_.damage,
-                  "run fsck --repair to replay the transactions before it");
+                  "run `fsck.headcrash-ufs -y` to replay the transactions before it");
     report_.transactions = contents.transactions.size();
     Redo redo(store_, superblock_);
     redo.add(contents.transactions);

@@ -30,7 +30,8 @@ SchedulerChains::SchedulerChains(Volume& volume, const SchemeOptions& options)
 
 /// Checks that a write was issued, and returns its id, which later requests will name.
 os::RequestId SchedulerChains::sent(os::RequestId id) const {
-  invariant(id != 0 || volume_.stopped(), "chains: a write that others must follow is issued");
+  invariant(id != 0 || volume_.stopped(),
+            "chains: a write is issued before later writes depend on it");
   return id;
 }
 
@@ -77,7 +78,7 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
       os::RequestId& newest = freed_fragments_[extent.at + i];
       // Equal ids mean that two pointers in a damaged file refer to the same extent; free_extents()
       // then fails.
-      invariant(newest <= by || by == 0, "chains: a block is freed again only by a later write");
+      invariant(newest <= by || by == 0, "chains: only a later write frees a block again");
       newest = by;
     }
 }

@@ -155,7 +155,7 @@ void add_netra(std::vector<SchemeVariant>& table) {
     table.push_back(netra(std::move(name), std::move(title), kAll, {.broken = broken}));
     table.back().shown_by = std::move(shown_by);
   };
-  control("netra-marks-late", "Netra that does not wait for marks", Rule::marks_late);
+  control("netra-marks-late", "Netra that does not wait for busy marks", Rule::marks_late);
   control("netra-freed-unmarked", "Netra that does not mark freed space", Rule::freed_unmarked,
           "ace-seq2/3302");
   control("netra-generation-unwritten",
@@ -163,7 +163,7 @@ void add_netra(std::vector<SchemeVariant>& table) {
           Rule::generation_unwritten, "many-users/0@tiny~1");
   control("netra-unmerged", "Netra that truncates before the bmap cache is merged",
           Rule::cache_unmerged, "indirect/2@deep~3");
-  control("netra-tag-late", "Netra that writes directory entries before their tags",
+  control("netra-tag-late", "Netra that writes directory entries before their link tags",
           Rule::tag_late);
   control("netra-map-late", "Netra that does not wait for the map of busy groups", Rule::map_late);
   table.back().features = with_map;

@@ -98,8 +98,10 @@ TEST(CrashTimeline, FindsTheFlushOfEachDiskForAPromise) {
   for (const auto& flush : page->flushes) found.emplace_back(flush.request, flush.promise);
   EXPECT_EQ(found, (std::vector<std::pair<std::uint64_t, std::optional<std::size_t>>>{
                        {3, 1}, {4, std::nullopt}, {5, 1}, {7, 2}, {8, std::nullopt}}));
-  EXPECT_EQ(report::flushed_for(*page, 1), " Flushed for it: hd0 (request 3), hd1 (request 5).");
-  EXPECT_EQ(report::flushed_for(*page, 2), " Flushed for it: hd0 (request 7); not flushed: hd1.");
+  EXPECT_EQ(report::flushed_for(*page, 1),
+            " Disks flushed for this promise: hd0 (request 3), hd1 (request 5).");
+  EXPECT_EQ(report::flushed_for(*page, 2),
+            " Disks flushed for this promise: hd0 (request 7); not flushed: hd1.");
 }
 
 TEST(CrashTimeline, ListsTheLossesOfAState) {

@@ -89,7 +89,7 @@ Result<std::unique_ptr<Array>> Array::create(ArrayOptions options) {
   TRY(check_profile(p, physical));
   const auto layout = RaidLayout::of(p, options.members.front()->characteristics().sectors);
   if (layout.stripes == 0)
-    return fail(p.name, "the members are too small for one stripe and the array's own areas",
+    return fail(p.name, "the members are too small for one stripe and the array's metadata",
                 "use larger drives or a smaller prewrite area");
   if (layout.bitmap_sectors > kBitmapSectorsMax)
     return fail(p.name + ": region size", "results in too many regions", "choose larger regions");

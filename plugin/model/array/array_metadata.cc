@@ -96,7 +96,7 @@ Superblock ArrayController::superblock(std::uint32_t member) const {
     if (states_[m] == MemberState::rebuilding) s.rebuilding |= 1ULL << m;
   }
   invariant(s.rebuilding == 0 || noted_stripes_ <= rebuilt_stripes_,
-            "array: superblocks record at most the rebuilt stripes");
+            "array: a superblock records no more stripes than were rebuilt");
   if (s.rebuilding != 0) s.rebuilt = noted_stripes_;
   s.dirty = want_dirty_ || unclean_;
   s.prewrite_tail = !logs() ? 0 : before_roll_forward_ ? adopted_tail_ : log_.tail();
@@ -154,7 +154,7 @@ void ArrayController::begin_update() {
 }
 
 void ArrayController::end_update() {
-  invariant(updates_inside_ > 0, "array: each end of an update matches a begin");
+  invariant(updates_inside_ > 0, "array: each end of an update matches its beginning");
   --updates_inside_;
   last_update_at_ = simulation_.now();
   if (!idle_scheduled_ && updates_inside_ == 0) consider_idle();

@@ -21,7 +21,7 @@ void MemberCommands::power_cut() {
 void MemberCommands::completed(Command& command, const Completion& completion) {
   Batch* const batch = command.batch;
   command.batch = nullptr;
-  invariant(in_flight_[command.member] > 0, "array: a member completes each command once");
+  invariant(in_flight_[command.member] > 0, "array: a member completes each command only once");
   --in_flight_[command.member];
   free_.push_back(&command);
   if (batch == nullptr) return;  // the command was issued before a power cut

@@ -99,7 +99,7 @@ std::optional<PrewriteLog::Place> PrewriteLog::reserve(
 
 void PrewriteLog::home(std::uint64_t sequence) {
   const std::size_t logged = live_.erase(sequence);
-  invariant(logged == 1, "prewrite log: a completed update was logged");
+  invariant(logged == 1, "prewrite log: every completed update was logged before");
 }
 
 void PrewriteLog::tail_durable(std::uint64_t tail) {
@@ -109,7 +109,7 @@ void PrewriteLog::tail_durable(std::uint64_t tail) {
   for (Ring& ring : rings_) {
     while (!ring.records.empty() && ring.records.front().sequence < durable_tail_) {
       invariant(ring.records.front().used <= ring.used,
-                "prewrite log: the space of a record is released once");
+                "prewrite log: the space of a record is released only once");
       ring.used -= ring.records.front().used;
       ring.records.pop_front();
     }

@@ -72,7 +72,7 @@ Disk::Disk(const DiskOptions& options)
   characteristics_.rotational = true;
   characteristics_.queue_depth = profile_.queue.depth;
   invariant(characteristics_.sectors <= mechanism_.geometry().sectors(),
-            "a disk exposes at most its capacity");
+            "a disk exposes no more sectors than its capacity");
   invariant(options.store == nullptr || options.store->sectors() >= characteristics_.sectors,
             "the store is as large as the disk");
 }

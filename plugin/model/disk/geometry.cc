@@ -43,7 +43,7 @@ Geometry::Geometry(const DiskProfile& profile)
     zones_.push_back(make_zone(zone, cylinders * heads_));
     sectors_ += zones_.back().data_sectors - zone.front_unused_sectors;
   }
-  invariant(profile.tail_unused_sectors < sectors_, "a disk has data");
+  invariant(profile.tail_unused_sectors < sectors_, "a disk has room for data");
   sectors_ -= profile.tail_unused_sectors;
 }
 
@@ -60,7 +60,7 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
   const std::uint64_t stretches = (all + stretch - 1) / stretch;
   const std::uint64_t last_stretch = all - (stretches - 1) * stretch;
   invariant(last_stretch > spares && all < (std::uint64_t{1} << 32),
-            "a spare area has room for data");
+            "spare sectors leave room for data");
 
   Zone zone{sectors_,
             profile,
@@ -83,7 +83,7 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
   for (const std::uint32_t track : profile.slipped_tracks)
     slip(std::uint64_t{track} * profile.track_sectors, profile.track_sectors);
   for (const std::uint32_t sector : profile.slipped_sectors) slip(sector, 1);
-  invariant(zone.data_sectors > profile.front_unused_sectors, "a zone has data");
+  invariant(zone.data_sectors > profile.front_unused_sectors, "a zone has room for data");
   return zone;
 }
 

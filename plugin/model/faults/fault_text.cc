@@ -82,7 +82,7 @@ std::string option_list(const KindRow& row) {
   for (const OptionRow& option : kOptions)
     if ((row.options & option.option) != 0)
       list += fmt::format("{}{}=", list.empty() ? "" : ", ", option.name);
-  return fmt::format("{} takes {}", row.name, list);
+  return fmt::format("{} takes the options {}", row.name, list);
 }
 
 Result<std::uint64_t> parse_lba(const std::string& subject, std::string_view text) {
@@ -97,9 +97,9 @@ Result<void> parse_range(const std::string& subject, std::string_view text, Faul
   fault.lba = lba;
   fault.sectors = 1;
   if (plus == std::string_view::npos) return {};
-  TRY(const auto count,
-      parse_number(subject, text.substr(plus + 1),
-                   {"the range length", 1, kLbaMax, "use at least one sector, as in lba=4096+8"}));
+  TRY(const auto count, parse_number(subject, text.substr(plus + 1),
+                                     {"the length of the range", 1, kLbaMax,
+                                      "use at least one sector, as in lba=4096+8"}));
   fault.sectors = count;
   return {};
 }
@@ -136,7 +136,7 @@ Result<void> parse_option(const std::string& subject, Option option, std::string
       if (name == value) fault.op = op;
     if (fault.op) return {};
     return fail(subject, fmt::format("unknown command '{}'", value.substr(0, 160)),
-                "use read, write, flush, trim");
+                "use read, write, flush or trim");
   }
   if (option == kAfterMs || option == kDelayMs) {
     TRY(const auto time, parse_milliseconds(subject, value));

@@ -57,7 +57,7 @@ Flash::State::State(const FlashOptions& options)
   characteristics.rotational = false;
   characteristics.queue_depth = profile.queue_depth;
   invariant(characteristics.sectors <= profile.capacity_sectors,
-            "a device exposes at most its capacity");
+            "a device exposes no more sectors than its capacity");
   invariant(options.store == nullptr || options.store->sectors() >= characteristics.sectors,
             "the store is as large as the device");
 }
@@ -296,7 +296,7 @@ constexpr unsigned kFlashIndexBits = 28;
 }  // namespace
 
 void Flash::State::schedule(TimeNs at, Event event, std::uint64_t index) {
-  invariant(index >> kFlashIndexBits == 0, "a flash device has a bounded number of operations");
+  invariant(index >> kFlashIndexBits == 0, "the number of operations in a flash device is limited");
   const std::uint64_t era = event == Event::idle ? idle_epoch : intake.generation();
   simulation.schedule(
       at, *this,

@@ -170,7 +170,7 @@ void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
   if (kind_of) {
     seen = [this](const NvramBlocks::Written& written) {
       const std::uint8_t kind = kind_of(written.lba);
-      invariant(kind < kNvramKindsMax, "a kind of write is below kNvramKindsMax");
+      invariant(kind < kNvramKindsMax, "the kind of a write is below kNvramKindsMax");
       NvramKindCounters& counters = kinds.at(kind);
       ++counters.cached_writes;
       if (written.block_dirty) ++counters.block_hits;

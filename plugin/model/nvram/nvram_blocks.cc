@@ -150,7 +150,8 @@ void NvramBlocks::set_failed(Block& block, bool failed) {
 void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, SectorMask leaving,
                       SectorMask replay) {
   Block& block = blocks_[slot];
-  invariant(((dirty | leaving) & ~present) == 0, "dirty and leaving sectors are present");
+  invariant(((dirty | leaving) & ~present) == 0,
+            "sectors that are dirty or being written back are present");
   dirty_sectors_ += count_bits(dirty);
   dirty_sectors_ -= count_bits(block.dirty);
   leaving_sectors_ += count_bits(leaving);

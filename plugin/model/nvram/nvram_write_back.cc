@@ -169,7 +169,7 @@ void Nvram::State::power_on() {
   below->power_on();
   refresh_battery();
   if (simulation.now() - off_since > profile.battery_hold_ns) {
-    lose_contents("the power was off for longer than the battery holds");
+    lose_contents("the power was off for longer than the battery lasts");
   } else if (battery == BatteryState::dead) {
     lose_contents("the battery is dead");
   }

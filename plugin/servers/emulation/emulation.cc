@@ -29,7 +29,7 @@ Answer answer_of(const Served& served) {
     case model::Status::ok:
       return {};
     case model::Status::out_of_range:
-      return {EINVAL, "the request exceeds the device"};
+      return {EINVAL, "the request extends beyond the end of the device"};
     case model::Status::power_lost:
       return {EIO, "the power is off"};
     case model::Status::medium_error:

@@ -125,7 +125,7 @@ int measure_depth1(nbd_handle* nbd, const Control& control, Waiting waiting, int
     if (!read_block(nbd, waiting, offset)) return complain(nbd_get_error());
     const auto passed = steady_clock::now() - before;
     const nlohmann::json latency = control.take();
-    if (!latency.is_object()) return complain("the server is gone");
+    if (!latency.is_object()) return complain("the server stopped answering");
     const auto target = latency["target"]["max_ns"].get<double>();
     targets.push_back(target);
     late.push_back(static_cast<double>(nanoseconds(passed).count()) - target);
@@ -164,7 +164,7 @@ int measure_depth(nbd_handle* nbd, const Control& control, int depth, int reques
     if (inside > 0 && nbd_poll(nbd, -1) < 0) return complain(nbd_get_error());
   }
   const nlohmann::json latency = control.take();
-  if (!latency.is_object()) return complain("the server is gone");
+  if (!latency.is_object()) return complain("the server stopped answering");
   std::printf("%.0f 0 %.1f %.1f\n", latency["target"]["p50_ns"].get<double>() / 1000,
               latency["lateness"]["p50_ns"].get<double>() / 1000,
               latency["lateness"]["p99_ns"].get<double>() / 1000);

@@ -22,7 +22,7 @@ const char* cause_of(int error) {
     case ENOMEM:
       return "the server is out of memory";
     case EINVAL:
-      return "the request exceeds the disk";
+      return "the request extends beyond the end of the disk";
     default:
       return "the sectors are unreadable in this state, or its array or the recording has failed";
   }

@@ -229,7 +229,7 @@ void Calendar::end_guest() {
     for (const auto& disk : disks_) static_cast<void>(disk->hand_back());
     if (!inside()) break;
     const auto next = hardware_->next_event();
-    invariant(next.has_value(), "a request in the device has a future event");
+    invariant(next.has_value(), "a request in the device still has a scheduled event");
     hardware_->step(*next);
   }
 }
@@ -295,7 +295,7 @@ void Calendar::take_input() {
     return give_up({"guest",
                     fmt::format("it has computed for {} s without advancing time",
                                 options_.compute_limit.count() / 1000),
-                    "check its console: it loops, or the host is too slow"});
+                    "check its console: the guest is in a loop, or the host is too slow"});
   for (std::size_t i = 0; i < watched.size(); ++i) {
     if (watched[i].revents == 0) continue;
     GuestDisk* const disk = sources[i].disk;
@@ -378,7 +378,7 @@ void Calendar::on_message(const Message& message) {
       break;
     case Op::wait:
       if (waiting_)
-        return give_up({"guest", "it sent a second wait before the first one ended", ""});
+        return give_up({"guest", "it sent a second wait before the first one had ended", ""});
       charge();
       waiting_ = true;
       break;

@@ -167,8 +167,8 @@ Result<void> Backend::set_descriptor(Received& received) {
   TRY(auto ring, find(what.ring));
   if (received.files.size() != (what.comes ? 1 : 0))
     return fail("vhost-user message",
-                fmt::format("{} has {} descriptors", verb_name(received.header.verb),
-                            received.files.size()));
+                fmt::format("{} has the wrong number of descriptors: {}",
+                            verb_name(received.header.verb), received.files.size()));
   Descriptor file = what.comes ? std::move(received.files.front()) : Descriptor();
   if (received.header.verb == Verb::set_vring_err) return {};
   // The client may send a descriptor that is not an eventfd, and reading or writing that descriptor
@@ -208,7 +208,7 @@ Result<void> Backend::send_base(std::uint32_t number) {
   TRY(auto ring, halt(number));
   if (ring->split.in_flight() != 0)
     return fail("vhost-user",
-                fmt::format("ring {} is stopped while requests are in flight", number));
+                fmt::format("ring {} was stopped while requests were in flight", number));
   ring->kick.reset();
   return connection_.answer_value(Verb::get_vring_base, RingState{number, ring->split.base()});
 }

@@ -94,7 +94,7 @@ Result<void> check(std::span<const MemoryRegion> regions, std::size_t index, int
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
     return fail(subject, "is not backed by a regular file", "share the guest's memory as a memfd");
   if (region.file_offset + region.bytes > static_cast<std::uint64_t>(status.st_size))
-    return fail(subject, "exceeds its file");
+    return fail(subject, "extends beyond the end of its file");
   return {};
 }
 

@@ -82,8 +82,8 @@ Result<Payload> parse_config(const Known& known, std::span<const std::byte> byte
   if (part.bytes > kConfigBytesMax || part.offset > kConfigBytesMax - part.bytes ||
       bytes.size() != 12 + part.bytes)
     return fail("vhost-user message",
-                fmt::format("{} requests {} bytes at {} in a payload of {}", known.name, part.bytes,
-                            part.offset, bytes.size()));
+                fmt::format("{} requests {} bytes at offset {} in a payload of {}", known.name,
+                            part.bytes, part.offset, bytes.size()));
   return part;
 }
 
@@ -110,7 +110,7 @@ Result<Header> parse_header(std::span<const std::byte, kMessageHeaderBytes> byte
   Header header;
   header.payload_bytes = at<std::uint32_t>(bytes, 8);
   if ((flags & kVersionMask) != kVersion || (flags & kReply) != 0)
-    return fail("vhost-user message", fmt::format("its flags are {:#x}", flags),
+    return fail("vhost-user message", fmt::format("has the invalid flags {:#x}", flags),
                 "the client must speak version 1 of the protocol");
   const Known* known = find(number);
   if (known == nullptr)

@@ -351,7 +351,7 @@ const Harm kHarms[] = {
        c.offer(0, 0);
      },
      "no descriptor 9"},
-    {"IndexRunsAhead", [](C& c) { c.offer(0, 0, 9); }, "9 chains wait in a queue of 8"},
+    {"IndexRunsAhead", [](C& c) { c.offer(0, 0, 9); }, "9 chains are pending in a ring of size 8"},
     {"ReadAfterWrite",
      [](C& c) {
        c.describe(0, 0, {C::kGuest, 16, C::kNext | C::kWrite, 1});
@@ -408,7 +408,7 @@ const Harm kHarms[] = {
      },
      "truncated"},
     {"RegionBeyondFile", [](C& c) { c.share({C::kGuest, C::kBytes + 4096, C::kUser, 0}); },
-     "exceeds its file"},
+     "extends beyond the end of its file"},
     {"RegionWraps", [](C& c) { c.share({~std::uint64_t{0} - 4095, C::kBytes, C::kUser, 0}); },
      "exceeds the address space"},
     {"RegionMisaligned", [](C& c) { c.share({C::kGuest, 4096, C::kUser + 1, 0}); }, "not aligned"},

@@ -61,7 +61,8 @@ Result<void> SplitRing::follow(const GuestMemory& memory, const Descriptor& desc
     return fail("ring", "a descriptor follows an indirect table");
   if (descriptor.bytes == 0 || descriptor.bytes % kDescriptorBytes != 0 ||
       descriptor.bytes / kDescriptorBytes > kRingSizeMax)
-    return fail("ring", fmt::format("an indirect table has {} bytes", descriptor.bytes));
+    return fail("ring",
+                fmt::format("an indirect table has an invalid size: {} bytes", descriptor.bytes));
   const std::byte* table = memory.at_guest(descriptor.address, descriptor.bytes);
   if (table == nullptr) return fail("ring", "an indirect table is outside the shared memory");
   return walk(memory, table, descriptor.bytes / kDescriptorBytes, 0, chain, true);
@@ -107,7 +108,8 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
   TRY(memory.intact());
   if (waiting == 0) return std::nullopt;
   if (waiting > place_.size)
-    return fail("ring", fmt::format("{} chains wait in a queue of {}", waiting, place_.size));
+    return fail("ring",
+                fmt::format("{} chains are pending in a ring of size {}", waiting, place_.size));
   if (in_flight_ >= place_.size)
     return fail("ring", fmt::format("more than {} chains are in flight", place_.size));
   Chain chain;

@@ -79,7 +79,7 @@ void judge_times(ComparedCell& cell) {
   if (change.change != Change::cannot_tell) return;
   const bool few = !change.whole.interval || !change.elapsed.interval;
   change.reason = few ? "one of the runs has fewer than three repetitions"
-                      : "the times vary too much for such a small difference";
+                      : "the times vary too much to confirm such a small difference";
 }
 
 bool is_measured(const Entrant& entrant) {
@@ -99,10 +99,10 @@ ComparedCell cell_of(const Contest& contest, const Entrant* then, const Entrant&
   if (then == nullptr || !is_measured(*then)) {
     cell.change.reason = then == nullptr ? "not in the baseline" : "failed in the baseline";
   } else if (!is_measured(now)) {
-    cell.change.reason = now.failed > 0 ? "every trial failed" : "not measured now";
+    cell.change.reason = now.failed > 0 ? "every trial failed" : "not measured in this run";
     cell.change.regression = now.failed > 0;
   } else if (then->standing.by_operation != now.standing.by_operation) {
-    cell.change.reason = "only one of the runs records that the job's time is fixed";
+    cell.change.reason = "only one of the runs was recorded as a job of fixed duration";
   } else {
     compare_times(cell, tolerance);
   }

@@ -28,7 +28,7 @@ constexpr const char* kVirtualTime =
     "and are the same on any host";
 
 constexpr const char* kCharged =
-    "virtual time with processor time, {} times the time that this host's processor took: not "
+    "virtual time with processor time ({} times the time on this host's processor): not "
     "deterministic, and different on another host";
 
 /// Joins names, such as "a, b, c, 3 more".

@@ -44,7 +44,7 @@ Section recovery_plots_section(const Benchmark& bench, const std::vector<Plot>& 
           "other parameters constant. The steps are replay, check and mount of the clean file "
           "system, or everything up to the mount, and then a check. The parameters are the size "
           "of the disk, the files on the disk, the files since the last sync, and the bytes of "
-          "each file. A line is dashed if the processor and not the device determined the "
+          "each file. A line is dashed if the processor, not the device, determined the "
           "time.</p>\n" +
           query_note("bench_measures", bench.facts.run.id)};
 }

@@ -288,7 +288,7 @@ std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench,
                   fmt::format("{} over time of {} on {}", title, first.workload, first.device)},
           fmt::format("<b>{}</b> {}", title, place));
     };
-    add("bytes a second", " MB/s", rates);
+    add("bytes per second", " MB/s", rates);
     add("requests in the device", "", inside);
   }
   return out;

@@ -220,7 +220,7 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   const BenchPlots plots = must(bench_plots(bench));
   EXPECT_EQ(plots.flushes.size(), 1U);
   ASSERT_EQ(plots.load.size(), 2U);
-  EXPECT_TRUE(holds(plots.load[0].title, "bytes a second"));
+  EXPECT_TRUE(holds(plots.load[0].title, "bytes per second"));
   EXPECT_TRUE(holds(plots.load[1].title, "requests in the device"));
   auto db = database();
   fill(db, four_filesystems());
@@ -303,7 +303,7 @@ TEST_F(BenchReportTest, CountsANewlyFailingWorkloadButNotAMissingOneAsARegressio
   EXPECT_EQ(changes["ext4"].reason, "1 of 6 trials failed, but none in the baseline");
   EXPECT_TRUE(changes["xfs"].regression);
   EXPECT_FALSE(changes["btrfs"].regression);
-  EXPECT_EQ(changes["btrfs"].reason, "not measured now");
+  EXPECT_EQ(changes["btrfs"].reason, "not measured in this run");
 
   for (auto& each : entrants) {
     each.seconds.clear();
@@ -650,7 +650,7 @@ TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks)
   auto shape = in_virtual_time();
   shape.charge = 2.5;
   const Benchmark bench = gathered(shape);
-  EXPECT_TRUE(holds(answer_of(bench).clock, "2.5 times the time that this host"))
+  EXPECT_TRUE(holds(answer_of(bench).clock, "2.5 times the time on this host"))
       << answer_of(bench).clock;
   EXPECT_TRUE(holds(answer_of(bench).clock, "not deterministic"));
   const std::string text = bench_text(bench, nullptr);

@@ -208,7 +208,8 @@ Section io_section(const Facts& facts) {
 }
 
 Section lateness_section(const Facts& facts) {
-  Section section{.id = "lateness", .title = "Was the drive's latency met?", .html = {}};
+  Section section{
+      .id = "lateness", .title = "Did requests take as long as on the modelled drive?", .html = {}};
   if (facts.lateness.empty() && !facts.unclocked.empty() &&
       std::ranges::all_of(facts.unclocked,
                           [](const Unclocked& u) { return u.clock == "virtual"; })) {

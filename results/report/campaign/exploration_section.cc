@@ -38,7 +38,7 @@ std::string duty(const std::string& control) {
   if (control == "lose") return "must lose data";
   if (control == "damage") return "must show damage";
   if (control == "keep") return "must keep everything";
-  if (control == "keep-after-fsck") return "must keep everything, after fsck";
+  if (control == "keep-after-fsck") return "must keep everything after fsck";
   return "";
 }
 
@@ -92,7 +92,7 @@ std::string coverage_table(const Facts& facts) {
                                        {"generated", Kind::number},
                                        {"distinct", Kind::number},
                                        {"checked", Kind::number},
-                                       {"mean share of a trial's space", Kind::number},
+                                       {"mean share of a trial's states", Kind::number},
                                        {"left out"}};
   std::vector<std::vector<std::string>> rows;
   for (const StrategyCoverage& c : facts.coverage) {

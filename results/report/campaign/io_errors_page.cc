@@ -150,7 +150,7 @@ std::vector<Section> sections_of(const std::vector<IoErrorRow>& rows, std::int64
                                       {"syncfs"},
                                       {"later: same file, another, new"},
                                       {"mount"},
-                                      {"the write: page cache, read again, at the end"},
+                                      {"the written data: page cache, read again, at the end"},
                                       {"after recovery"},
                                       {"surprise"}},
                                      table, "cards");

@@ -162,7 +162,8 @@ std::vector<std::string> invalidities(const std::vector<Cut>& cuts) {
   std::vector<std::string> said;
   for (const Cut& cut : cuts)
     if (cut.measured() && cut.control && cut.lost > 0)
-      said.push_back(fmt::format("control {}: {}, although all data was synced", cut.key, cut.why));
+      said.push_back(
+          fmt::format("control {}: {}, although all data had been synced", cut.key, cut.why));
   return said;
 }
 

@@ -69,7 +69,7 @@ std::string description_of(const ContractRow& row) {
   if (!row.initial.empty()) html += "<p>Initial state, synced:</p>\n" + list_of(row.initial);
   html += "<p>Operations, cut anywhere:</p>\n" + list_of(row.operations);
   html += "<p>Allowed afterwards:</p>\n" + list_of(row.allowed);
-  return html + fmt::format("<p>The seeded defect that this test notices: {}.</p>\n",
+  return html + fmt::format("<p>The seeded defect that this test detects: {}.</p>\n",
                             escape(fmt::format("{}", fmt::join(row.defect, ", "))));
 }
 

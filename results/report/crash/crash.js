@@ -369,7 +369,7 @@
     const flush = (i) => data.flushes.find((f) => f[0] === i && f[6] === mark);
     const flushed = written.filter((i) => flush(i)).map((i) => `${data.devices[i]} (request ${flush(i)[1]})`);
     const missed = written.filter((i) => !flush(i)).map((i) => data.devices[i]);
-    return ` Flushed for it: ${flushed.join(', ') || 'no disk'}${missed.length > 0 ? '; not flushed: ' + missed.join(', ') : ''}.`;
+    return ` Disks flushed for this promise: ${flushed.join(', ') || 'none'}${missed.length > 0 ? '; not flushed: ' + missed.join(', ') : ''}.`;
   }
   function tellCut(risks) {
     let amount = 0, inFlight = 0, onMedium = 0;

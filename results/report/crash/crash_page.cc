@@ -514,7 +514,7 @@ std::string flushed_for(const CrashPage& page, std::size_t mark) {
     if (flush != page.flushes.end()) list += fmt::format(" (request {})", flush->request);
   }
   if (written < 2) return "";
-  return fmt::format(" Flushed for it: {}{}.", flushed.empty() ? "no disk" : flushed,
+  return fmt::format(" Disks flushed for this promise: {}{}.", flushed.empty() ? "none" : flushed,
                      missed.empty() ? "" : "; not flushed: " + missed);
 }
 

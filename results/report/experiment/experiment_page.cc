@@ -506,8 +506,8 @@ std::string classes_table(const std::vector<std::pair<std::string, Score>>& scor
   if (rows.empty()) return {};
   return html_table(columns, rows) +
          "<p>paper: a run is compared with a statement of the paper. ours: our own question. "
-         "arithmetic: printed numbers or a formula decide. calibrated: a constant was calibrated "
-         "from the number. vacuous: the mechanism did not act in the run.</p>\n";
+         "arithmetic: printed numbers or a formula decide. calibrated: the number was used to "
+         "calibrate a constant. vacuous: the mechanism did not act in the run.</p>\n";
 }
 
 std::string verdict_of(const Score& score) {
