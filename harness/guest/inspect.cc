@@ -13,6 +13,7 @@
 #include "harness/guest/kernel.h"
 #include "harness/guest/posix_vfs.h"
 #include "harness/guest/use.h"
+#include "plugin/base/processor_ticks.h"
 #include "plugin/base/stopwatch.h"
 
 namespace headcrash::guest {
@@ -94,9 +95,29 @@ class EntryBatches {
   std::size_t bytes_ = 0;
 };
 
+/// A stopwatch for the steps of a request. In virtual time it measures the host's time.
+class StepWatch {
+ public:
+  /// `ticks_per_ms` is that of the host's processor, or 0 if the guest's clock shows real time.
+  explicit StepWatch(double ticks_per_ms) : ticks_per_ms_(ticks_per_ms) {}
+
+  /// Returns the time in ms since construction or the last lap().
+  double lap() {
+    const std::uint64_t start = std::exchange(ticks_, base::processor_ticks());
+    const double real_ms = watch_.lap();
+    return ticks_per_ms_ > 0 ? static_cast<double>(ticks_ - start) / ticks_per_ms_ : real_ms;
+  }
+
+ private:
+  double ticks_per_ms_;
+  std::uint64_t ticks_ = base::processor_ticks();
+  base::Stopwatch watch_;
+};
+
 struct InspectRequest {
   std::string source, target, type, options;
-  bool twice = false;  ///< mount a second time, and compare with the first tree
+  double ticks_per_ms = 0;  ///< for StepWatch
+  bool twice = false;       ///< mount a second time, and compare with the first tree
 };
 
 tl::unexpected<InspectRefusal> refuse_inspection(std::string what, Errno error) {
@@ -131,7 +152,7 @@ bool is_damage(Errno error) {
 /// the mount was refused, the error.
 tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked, bool use,
                                                     EntryBatches batches, json& answer) {
-  base::Stopwatch clock;
+  StepWatch clock(asked.ticks_per_ms);
   SeenTree seen;
   const auto mounted = mount_file_system(asked.source, asked.target, asked.type, asked.options);
   answer["mount_ms"] = clock.lap();
@@ -184,8 +205,9 @@ tl::expected<json, InspectRefusal> inspect(const json& request,
                              .target = request.at("target").get<std::string>(),
                              .type = request.at("type").get<std::string>(),
                              .options = request.value("options", ""),
+                             .ticks_per_ms = request.value("ticks_per_ms", 0.0),
                              .twice = request.value("again", false)};
-  const base::Stopwatch watch;
+  StepWatch watch(asked.ticks_per_ms);
   if (request.value("quick", false)) {
     shorten_way(asked.source);
   } else {
@@ -193,7 +215,7 @@ tl::expected<json, InspectRefusal> inspect(const json& request,
   }
   if (const auto meant = is_meant(request, asked.source); !meant)
     return tl::unexpected(meant.error());
-  json answer{{"verify_ms", watch.ms()}};
+  json answer{{"verify_ms", watch.lap()}};
   const bool use = request.value("use", false);
   TRY(const auto first, inspect_once(asked, use && !asked.twice, EntryBatches(send), answer));
   if (asked.twice && answer["mounted"].get<bool>()) {

@@ -8,6 +8,7 @@
 #include "fs-adapters/linux/stack.h"
 #include "plugin/base/errno_text.h"
 #include "plugin/base/printable.h"
+#include "plugin/base/processor_ticks.h"
 #include "plugin/base/stopwatch.h"
 #include "plugin/base/virtual_guest.h"
 
@@ -80,6 +81,16 @@ MountCycle parse_mount_cycle(const json& answer) {
           .unmount_ms = answer.value("unmount_ms", 0.0)};
 }
 
+/// Returns the end of the console, which may say why the guest has ended.
+std::string console_end(const vm::Guest& guest) {
+  constexpr std::size_t kLines = 3, kBytesMost = 300;
+  std::string end = guest.console_tail(kLines);
+  end.erase(0, end.size() - std::min(end.size(), kBytesMost));
+  while (end.ends_with('\n')) end.pop_back();
+  std::ranges::replace(end, '\n', '|');
+  return end.empty() ? "" : "; its console ends with: " + end;
+}
+
 }  // namespace
 
 std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid) {
@@ -134,7 +145,8 @@ tl::unexpected<Error> GuestSession::failed(const std::string& what, const Error&
     case ErrorKind::refused:
       return stop(error.kind, fmt::format("the agent refused \"{}\": {}", what, error.problem));
     case ErrorKind::guest_died:
-      return stop(error.kind, fmt::format("the guest crashed during \"{}\"", what));
+      return stop(error.kind,
+                  fmt::format("the guest crashed during \"{}\"{}", what, console_end(guest_)));
     default:
       return stop(ErrorKind::timeout, fmt::format("\"{}\" did not end within {} s", what,
                                                   static_cast<double>(timeout_.count()) / 1000));
@@ -394,6 +406,7 @@ Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesyste
   request["again"] = options.again;
   request["use"] = options.use;
   request["quick"] = pace == Pace::quick;
+  if (guest_.in_virtual_time()) request["ticks_per_ms"] = base::processor_ticks_per_ms();
   if (in_request) {
     request["bytes"] = meant->bytes;
     request["nonce"] = meant->nonce;
