@@ -231,7 +231,7 @@ class Vfs {
   virtual VfsResult<void> rename(std::string_view from, std::string_view to, RenameMode mode) = 0;
   virtual VfsResult<std::vector<DirectoryEntry>> list(std::string_view path) = 0;
   virtual VfsResult<void> fsync_directory(std::string_view path) = 0;
-  /// The handle supports only fsync() and close().
+  /// The handle supports only fsync(), flags(), project() and close().
   virtual VfsResult<FileHandle> open_directory(std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }
@@ -262,11 +262,11 @@ class Vfs {
                                     std::uint32_t /*of*/) {
     return refuse(ENOTSUP);
   }
-  virtual VfsResult<std::uint32_t> flags(std::string_view /*path*/) { return refuse(ENOTSUP); }
+  virtual VfsResult<std::uint32_t> flags(FileHandle /*file*/) { return refuse(ENOTSUP); }
   virtual VfsResult<void> set_project(std::string_view /*path*/, std::uint32_t /*project*/) {
     return refuse(ENOTSUP);
   }
-  virtual VfsResult<std::uint32_t> project(std::string_view /*path*/) { return refuse(ENOTSUP); }
+  virtual VfsResult<std::uint32_t> project(FileHandle /*file*/) { return refuse(ENOTSUP); }
   virtual VfsResult<void> setxattr(std::string_view path, std::string_view name,
                                    std::span<const std::byte> value) = 0;
   virtual VfsResult<std::vector<std::byte>> getxattr(std::string_view path,

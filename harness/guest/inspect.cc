@@ -165,6 +165,7 @@ tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked,
     answer["errno"] = mounted.error().value;
     return seen;
   }
+  UsabilityTest usability;
   VfsResult<std::uint64_t> entries = tl::unexpected(Errno{});
   {
     PosixVfs vfs(asked.target);
@@ -172,13 +173,14 @@ tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked,
       const std::string text = entry.dump(-1, ' ', false, json::error_handler_t::replace);
       batches.add(entry, text.size());
       if (asked.twice) seen.add(entry);
+      if (use) usability.add(entry);
     });
   }
   batches.flush();
   answer["dump_ms"] = clock.lap();
   if (use && entries) {
     PosixVfs vfs(asked.target);
-    answer["unusable"] = use_and_empty(vfs);
+    answer["unusable"] = usability.use_and_empty(vfs);
     answer["use_ms"] = clock.lap();
   }
   const auto unmounted = unmount_file_system(asked.target);

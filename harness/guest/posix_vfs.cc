@@ -583,12 +583,10 @@ VfsResult<void> PosixVfs::set_flags(std::string_view path, std::uint32_t flags, 
   });
 }
 
-VfsResult<std::uint32_t> PosixVfs::flags(std::string_view path) {
-  return with_inode(resolve(path), [&](int inode) -> VfsResult<std::uint32_t> {
-    unsigned now = 0;
-    if (::ioctl(inode, FS_IOC_GETFLAGS, &now) != 0) return refuse(errno);
-    return now;
-  });
+VfsResult<std::uint32_t> PosixVfs::flags(FileHandle file) {
+  unsigned now = 0;
+  if (::ioctl(descriptor(file), FS_IOC_GETFLAGS, &now) != 0) return refuse(errno);
+  return now;
 }
 
 VfsResult<void> PosixVfs::set_project(std::string_view path, std::uint32_t project) {
@@ -600,12 +598,10 @@ VfsResult<void> PosixVfs::set_project(std::string_view path, std::uint32_t proje
   });
 }
 
-VfsResult<std::uint32_t> PosixVfs::project(std::string_view path) {
-  return with_inode(resolve(path), [&](int inode) -> VfsResult<std::uint32_t> {
-    fsxattr now{};
-    if (::ioctl(inode, FS_IOC_FSGETXATTR, &now) != 0) return refuse(errno);
-    return now.fsx_projid;
-  });
+VfsResult<std::uint32_t> PosixVfs::project(FileHandle file) {
+  fsxattr now{};
+  if (::ioctl(descriptor(file), FS_IOC_FSGETXATTR, &now) != 0) return refuse(errno);
+  return now.fsx_projid;
 }
 
 VfsResult<void> PosixVfs::setxattr(std::string_view path, std::string_view name,

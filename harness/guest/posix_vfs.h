@@ -78,9 +78,9 @@ class PosixVfs : public Vfs {
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
   VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) override;
   VfsResult<void> set_flags(std::string_view path, std::uint32_t flags, std::uint32_t of) override;
-  VfsResult<std::uint32_t> flags(std::string_view path) override;
+  VfsResult<std::uint32_t> flags(FileHandle file) override;
   VfsResult<void> set_project(std::string_view path, std::uint32_t project) override;
-  VfsResult<std::uint32_t> project(std::string_view path) override;
+  VfsResult<std::uint32_t> project(FileHandle file) override;
   VfsResult<void> setxattr(std::string_view path, std::string_view name,
                            std::span<const std::byte> value) override;
   VfsResult<std::vector<std::byte>> getxattr(std::string_view path, std::string_view name) override;

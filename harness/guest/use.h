@@ -4,16 +4,36 @@
 // operations fail, for example with EEXIST for the next new inode, or with ENOTEMPTY for a
 // directory without entries.
 
+#include <cstddef>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "fs-adapters/vfs.h"
 
 namespace headcrash::guest {
 
-/// Creates and removes a file and a directory in each of the first few directories, then removes
-/// everything except lost+found. Returns a description of the first error, or an empty string if
-/// there was no error. Also returns an empty string if the tree is too large or contains objects
-/// that cannot be removed. Ignores ENOSPC.
-std::string use_and_empty(Vfs& vfs);
+class UsabilityTest {
+ public:
+  /// Adds an object of the tree. `entry` is an entry of a dump (dump.h); they must be added in the
+  /// dump's order.
+  void add(const nlohmann::json& entry);
+
+  /// Creates and removes a file and a directory in each of the first few directories, then removes
+  /// everything except lost+found. Returns a description of the first error, or an empty string if
+  /// there was no error. Does nothing if the tree is too large or contains objects that cannot be
+  /// removed. Ignores ENOSPC.
+  std::string use_and_empty(Vfs& vfs) const;
+
+ private:
+  static constexpr std::size_t kObjectsMost = 4096;  ///< a larger tree is not tested
+
+  struct Object {
+    std::string path;
+    bool directory = false;
+  };
+  std::vector<Object> objects_;  ///< each directory precedes its contents
+  bool removable_ = true;
+};
 
 }  // namespace headcrash::guest
