@@ -88,12 +88,16 @@ std::vector<MountPeriod> mount_periods(const states::RunHistory& run) {
       newest_mount_opened = !open;
       if (open) continue;
       const bool durable = run.unflushed_at(0, mark.event).empty();
+      const std::string_view words = std::string_view(mark.text).substr(kMountingMark.size());
+      const std::size_t space = std::min(words.find(' '), words.size());
       open = MountPeriod{
           .from = mark.event,
-          .durable_before_us =
-              durable ? parse_time(std::string_view(mark.text).substr(kMountingMark.size())) : 0};
+          .durable_before_us = durable ? parse_time(words.substr(0, space)) : 0,
+          .mount_options = std::string(words.substr(std::min(space + 1, words.size())))};
     } else if (mark.text == kNotMountedMark && newest_mount_opened) {
       open.reset();
+    } else if (mark.text == kDropsWritesMark && open) {
+      open->drops_writes = true;
     } else if (mark.text == kUnmountedMark && open) {
       open->to = mark.event;
       periods.push_back(*std::exchange(open, std::nullopt));
@@ -106,8 +110,8 @@ std::vector<MountPeriod> mount_periods(const states::RunHistory& run) {
   return periods;
 }
 
-DurableTree::DurableTree(std::vector<ObservedObject> end, const std::string& type)
-    : end_(std::move(end)) {
+DurableTree::DurableTree(std::vector<ObservedObject> end, const std::string& type, End kind)
+    : end_(std::move(end)), kind_(kind) {
   if (type != "btrfs") return;
   for (const ObservedObject& object : end_)
     if (object.type == FileType::directory && object.inode % kInodes == kSubvolumeRoot)
@@ -144,6 +148,12 @@ std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
     by_path[object.path] = &object;
     by_inode.emplace(object.inode, &object);
   }
+  // Returns true if the test may have undone a change of the object with this path.
+  const auto undone = [&](const std::string& path) {
+    const auto object = by_path.find(path);
+    return kind_ == End::older &&
+           (object == by_path.end() || !changed_before(*object->second, durable_before_us));
+  };
   std::vector<oracle::Finding> findings;
   for (const ObservedObject& object : end_) {
     if (!is_judged(object, durable_before_us)) continue;
@@ -154,11 +164,12 @@ std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
       if (const auto same = by_inode.find(object.inode); same != by_inode.end())
         found = same->second;
     if (found == nullptr) {
+      if (undone(folder_of(object.path))) continue;  // the test may have removed the object
       findings.push_back(lost(object, durable_before_us, "missing"));
       continue;
     }
     const std::string differs = differences(object, *found);
-    if (!differs.empty())
+    if (!differs.empty() && !undone(found->path))
       findings.push_back(lost(object, durable_before_us, "different: " + differs));
   }
   return findings;

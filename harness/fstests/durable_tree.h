@@ -12,6 +12,10 @@
 //
 // The kernel's change time of inodes decides. Nothing is read in the guest while the test runs, so
 // the test is not disturbed. Objects that a test removes after the sync are not judged.
+//
+// A test may cut the power itself: device-mapper drops writes, or the file system is shut down. The
+// tree at the end is then an older one. An object that has changed in a crash state after the sync
+// is not compared with it, because the test has undone the change.
 
 #include <cstdint>
 #include <string>
@@ -23,17 +27,20 @@
 
 namespace headcrash::fstests {
 
-/// Marks that the stand-ins for mount and umount write (guest/stand-in.sh). A number follows the
-/// first one: a time in microseconds since the epoch.
+/// Marks that the stand-ins write (guest/stand-in.sh). The first one is followed by a time in
+/// microseconds since the epoch, and by mount options about quotas.
 inline constexpr std::string_view kMountingMark = "fstests mounting ";
 inline constexpr std::string_view kNotMountedMark = "fstests not mounted";
 inline constexpr std::string_view kUnmountedMark = "fstests unmounted";
+inline constexpr std::string_view kDropsWritesMark = "fstests drops writes";
 
 struct MountPeriod {
   std::uint64_t from = 0, to = 0;  ///< events of the recording
   /// Changes before this time were durable when the mount began: microseconds since the epoch. 0 if
   /// the disk had unflushed writes.
   std::uint64_t durable_before_us = 0;
+  std::string mount_options = {};  ///< options without which a recovery would drop the quotas
+  bool drops_writes = false;       ///< the test cut the power itself
 };
 
 /// Finds the mount periods of the first disk in a recording. A period without an end ends with the
@@ -42,8 +49,13 @@ std::vector<MountPeriod> mount_periods(const states::RunHistory& run);
 
 class DurableTree {
  public:
+  /// Whether the tree at the end has all changes of the mount period, or only older ones because
+  /// the test cut the power itself.
+  enum class End : std::uint8_t { complete, older };
+
   /// `end` is the tree at the end of a mount period of a file system of this type.
-  DurableTree(std::vector<oracle::ObservedObject> end, const std::string& type);
+  DurableTree(std::vector<oracle::ObservedObject> end, const std::string& type,
+              End kind = End::complete);
 
   /// Compares the tree of a crash state with the objects that were last changed before
   /// `durable_before_us`. Each object that is missing or different gives a finding.
@@ -59,6 +71,7 @@ class DurableTree {
 
   std::vector<oracle::ObservedObject> end_;
   std::vector<std::string> subvolumes_;  ///< paths of the subvolumes below the root
+  End kind_;
 };
 
 }  // namespace headcrash::fstests

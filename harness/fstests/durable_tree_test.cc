@@ -49,6 +49,19 @@ TEST_F(MountPeriods, IgnoreFailedAndNestedMounts) {
   EXPECT_EQ(periods[0].durable_before_us, 2U);
 }
 
+TEST_F(MountPeriods, HaveTheOptionsAboutQuotas) {
+  disk_.mark("fstests mounting 500 uquota,gquota").mark("fstests unmounted");
+  disk_.mark("fstests mounting 600 ").mark("fstests drops writes").mark("fstests unmounted");
+  const auto periods = periods_of(disk_);
+  ASSERT_EQ(periods.size(), 2U);
+  EXPECT_EQ(periods[0].durable_before_us, 500U);
+  EXPECT_EQ(periods[0].mount_options, "uquota,gquota");
+  EXPECT_FALSE(periods[0].drops_writes);
+  EXPECT_EQ(periods[1].durable_before_us, 600U);
+  EXPECT_EQ(periods[1].mount_options, "");
+  EXPECT_TRUE(periods[1].drops_writes);
+}
+
 constexpr std::uint64_t kSynced = 5'000'500;
 
 ObservedObject file(const std::string& path, std::int64_t changed_us, std::uint64_t inode,
@@ -124,6 +137,23 @@ TEST(DurableTree, FindsAnObjectWhoseFolderHasBeenRenamed) {
   const DurableTree unchanged({folder("d", 5'000'400, 1), file("d/a", 5'000'400, 2)}, "ext4");
   EXPECT_EQ(paths_of(unchanged.judge(kSynced, {folder("d", 1, 1), file("other", 1, 2)})),
             Paths{"d/a"});
+}
+
+TEST(DurableTree, IgnoresChangesThatTheTestHasUndone) {
+  const std::vector<ObservedObject> end{folder("d", 5'000'400, 1), file("d/a", 5'000'400, 2)};
+  const DurableTree older(end, "ext4", DurableTree::End::older), complete(end, "ext4");
+  const std::vector<ObservedObject> changed{folder("d", 5'000'400, 1),
+                                            file("d/a", 5'000'600, 2, 9)};
+  EXPECT_EQ(paths_of(older.judge(kSynced, changed)), Paths());
+  EXPECT_EQ(paths_of(complete.judge(kSynced, changed)), Paths{"d/a"});
+  const std::vector<ObservedObject> removed{folder("d", 5'000'600, 1)};
+  EXPECT_EQ(paths_of(older.judge(kSynced, removed)), Paths());
+  EXPECT_EQ(paths_of(complete.judge(kSynced, removed)), Paths{"d/a"});
+  EXPECT_EQ(paths_of(older.judge(kSynced, {folder("d", 5'000'400, 1)})), Paths{"d/a"})
+      << "its folder has not been changed, so it was not removed";
+  EXPECT_EQ(paths_of(older.judge(kSynced, {folder("d", 5'000'400, 1), file("d/a", 1, 2, 9)})),
+            Paths{"d/a"})
+      << "not changed after the sync";
 }
 
 TEST(DurableTree, IgnoresSnapshotsAndTheKernelsOwnFiles) {

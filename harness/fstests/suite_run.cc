@@ -43,6 +43,7 @@ workload::Application application_of(const Suite& suite, const SuiteRun& run) {
 /// reason instead.
 struct EndOfPeriod {
   std::vector<oracle::ObservedObject> tree;
+  DurableTree::End kind = DurableTree::End::complete;
   std::string problem;
 };
 
@@ -60,6 +61,8 @@ Result<EndOfPeriod> end_of_period(explorer::StageGuest& guest,
   const states::CrashState state{.device = 0, .event = period.to};
   const explorer::StateOutcome outcome = checker.check(guest, state, {});
   if (explorer::is_failure(outcome)) end.problem = outcome.judgement.summary;
+  // A clean unmount leaves an empty log.
+  if (period.drops_writes || outcome.recovery.replayed) end.kind = DurableTree::End::older;
   return end;
 }
 
@@ -95,12 +98,16 @@ Result<void> PeriodExplorer::explore(const MountPeriod& period, std::uint64_t bu
                                       .application = std::nullopt,
                                       .from_event = period.from,
                                       .to_event = period.to};
-  TRY(auto end, end_of_period(*guests_.front(), filesystem_, workload, run_, period));
+  adapters::LinuxAdapter filesystem = filesystem_;
+  if (!period.mount_options.empty())
+    filesystem.mount_options +=
+        (filesystem.mount_options.empty() ? "" : ",") + period.mount_options;
+  TRY(auto end, end_of_period(*guests_.front(), filesystem, workload, run_, period));
   if (!end.problem.empty()) {
     outcome.skipped.push_back({period, std::move(end.problem)});
     return {};
   }
-  const DurableTree durable(std::move(end.tree), filesystem_.type);
+  const DurableTree durable(std::move(end.tree), filesystem.type, end.kind);
   const auto newest = explorer::persisted_before(*run_, period.to);
   const auto before_us = [&](std::optional<std::size_t> synced) {
     return std::max<std::uint64_t>(period.durable_before_us, synced.value_or(0));
@@ -116,7 +123,7 @@ Result<void> PeriodExplorer::explore(const MountPeriod& period, std::uint64_t bu
       .limit = seconds_left(),
       .interrupted = options_.interrupted,
       .on_state = {}};
-  TRY(auto result, explorer::explore(guests_, filesystem_, workload, options));
+  TRY(auto result, explorer::explore(guests_, filesystem, workload, options));
   ++outcome.explored;
   outcome.states += result.checked;
   outcome.failing += result.checked - result.clean;

@@ -2,9 +2,10 @@
 # Stands in for mount, umount, sync, xfs_io and dmsetup (run.sh). It runs the real program, and marks in
 # the recording when the scratch file system is mounted, unmounted or synced:
 #
-#   fstests mounting MICROSECONDS     a mount begins, and has not written anything
+#   fstests mounting MICROSECONDS [OPTIONS]   a mount begins, and has not written anything; OPTIONS are those about quotas
 #   fstests not mounted               this mount has failed
 #   fstests unmounted                 the file system is no longer mounted
+#   fstests drops writes              from now on, device-mapper drops or fails writes
 #   persisted MICROSECONDS            a sync has returned; it covers each change before this time
 #
 # Times are those of the guest's clock. The kernel's times of inodes are up to a tick older than the
@@ -40,6 +41,10 @@ is_mounted() { grep -qE "^($SCRATCH_DEV|/dev/mapper/[^ ]*) " /proc/mounts; }
 drops_writes() {
   grep -q '^/dev/mapper/' /proc/mounts && dmsetup table 2>/dev/null | grep -qE 'drop_writes|error'
 }
+# Prints the mount options about quotas. Without them, a recovery does not maintain the quotas.
+quota_options() {
+  printf '%s\n' "$@" | sed 's/^-o//' | tr ',' '\n' | grep -E '^(u|usr|g|grp|p|prj)?(quota|qnoenforce)$' | paste -sd, -
+}
 sync_and_mark() {
   if ! is_mounted || drops_writes; then exec "$name" "$@"; fi
   covered=$(settled_time)
@@ -53,7 +58,7 @@ case $name in
   mount)
     case "$*" in *remount*) exec mount "$@" ;; esac
     names_device "$@" || exec mount "$@"
-    mark "fstests mounting $(settled_time)"
+    mark "fstests mounting $(settled_time) $(quota_options "$@")"
     status=0
     mount "$@" || status=$?
     if [ "$status" -ne 0 ]; then mark "fstests not mounted"; fi
@@ -83,6 +88,7 @@ case $name in
       if [ ! -b "$node" ] || [ -L "$node" ]; then continue; fi
       number=$(dmsetup info -c --noheadings -o minor "${node##*/}") && ln -sf "../dm-$number" "$node"
     done
+    if drops_writes; then mark "fstests drops writes"; fi
     exit "$status"
     ;;
   xfs_io)
