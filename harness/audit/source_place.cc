@@ -5,15 +5,17 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "plugin/base/process.h"
 
@@ -58,6 +60,28 @@ class Object {
     std::uint64_t offset = 0;
   };
   std::optional<Symbol> symbol_at(std::uint64_t address) const {
+    std::optional<Symbol> found;
+    each_function([&](const Elf64_Sym& symbol, std::uint64_t name) {
+      if (address < symbol.st_value || address - symbol.st_value >= symbol.st_size) return true;
+      found = Symbol{text(name), address - symbol.st_value};
+      return false;
+    });
+    return found;
+  }
+
+  /// Returns the address of each function, by its name and size.
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> functions() const {
+    std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> addresses;
+    each_function([&](const Elf64_Sym& symbol, std::uint64_t name) {
+      addresses.try_emplace({text(name), symbol.st_size}, symbol.st_value);
+      return true;
+    });
+    return addresses;
+  }
+
+ private:
+  /// Calls `visit` with each function and the offset of its name, until it returns false.
+  void each_function(const std::function<bool(const Elf64_Sym&, std::uint64_t)>& visit) const {
     for (std::size_t i = 0; i < header_.e_shnum; ++i) {
       const auto table = section(i);
       if (!table || (table->sh_type != SHT_SYMTAB && table->sh_type != SHT_DYNSYM)) continue;
@@ -66,16 +90,12 @@ class Object {
       for (std::uint64_t k = 0; k < table->sh_size / sizeof(Elf64_Sym); ++k) {
         const auto symbol = at<Elf64_Sym>(table->sh_offset + k * sizeof(Elf64_Sym));
         if (!symbol) break;
-        if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || address < symbol->st_value ||
-            address - symbol->st_value >= symbol->st_size)
-          continue;
-        return Symbol{text(names->sh_offset + symbol->st_name), address - symbol->st_value};
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
+            !visit(*symbol, names->sh_offset + symbol->st_name))
+          return;
       }
     }
-    return std::nullopt;
   }
-
- private:
   template <class Record>
   std::optional<Record> at(std::uint64_t offset) const {
     if (offset > bytes_.size() || bytes_.size() - offset < sizeof(Record)) return std::nullopt;
@@ -107,20 +127,54 @@ std::string demangled(const std::string& name) {
   return readable.substr(0, readable.find('('));
 }
 
-/// Queries addr2line(1) for "FILE:LINE". Returns an empty string if addr2line does not know the
-/// place.
-std::string line_of(const fs::path& object, std::uint64_t address) {
+/// Queries addr2line(1) for the "FILE:LINE" of each address. The text is empty if addr2line does
+/// not know the place.
+std::vector<std::string> lines_of(const fs::path& object,
+                                  const std::vector<std::uint64_t>& addresses) {
+  std::vector<std::string> lines(addresses.size());
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
-  if (!output) return {};
-  const auto process = base::Process::start(
-      {.argv = {"addr2line", "-e", object.string(), fmt::format("{:#x}", address)},
-       .output = ::fileno(output.get())});
-  if (!process || process->wait(kLookupLimit) != 0) return {};
-  std::string text(4096, '\0');
+  if (!output) return lines;
+  std::vector<std::string> argv = {"addr2line", "-e", object.string()};
+  for (const std::uint64_t address : addresses) argv.push_back(fmt::format("{:#x}", address));
+  const auto process =
+      base::Process::start({.argv = std::move(argv), .output = ::fileno(output.get())});
+  if (!process || process->wait(kLookupLimit) != 0) return lines;
   std::rewind(output.get());
-  text.resize(std::fread(text.data(), 1, text.size(), output.get()));
-  text.resize(std::min(text.find_first_of(" \n"), text.size()));
-  return text.starts_with('?') ? std::string() : text;
+  std::string text(4096, '\0');
+  for (std::string& line : lines) {
+    if (std::fgets(text.data(), static_cast<int>(text.size()), output.get()) == nullptr) break;
+    line = text.substr(0, text.find_first_of(" \n"));
+    if (line.starts_with('?') || line.ends_with('?')) line.clear();
+  }
+  return lines;
+}
+
+/// A frame of a kernel's stack: "FUNCTION+0xOFFSET/0xSIZE [MODULE]".
+struct KernelFrame {
+  std::string function, module;
+  std::uint64_t offset = 0, size = 0;
+};
+
+std::optional<KernelFrame> parse_kernel_frame(const std::string& text) {
+  KernelFrame frame;
+  const std::size_t plus = text.rfind('+');
+  char module[64] = "";
+  if (plus == std::string::npos ||
+      std::sscanf(text.c_str() + plus, "+%lx/%lx [%63[^]]", &frame.offset, &frame.size, module) < 2)
+    return std::nullopt;
+  frame.function = text.substr(0, plus);
+  frame.module = module;
+  return frame;
+}
+
+/// Returns true if the file may have the functions of a module, or of the kernel if `module` is
+/// empty. The name of a module has underscores where its file's name may have hyphens.
+bool is_file_of(const fs::path& file, const std::string& module) {
+  std::string name = file.filename().string();
+  name.resize(std::min(name.find('.'), name.size()));
+  std::ranges::replace(name, '-', '_');
+  const bool is_module = file.filename().string().find(".ko") != std::string::npos;
+  return module.empty() ? !is_module : name == module;
 }
 
 }  // namespace
@@ -146,12 +200,42 @@ SourcePlace source_place(const Frame& frame, const fs::path& root) {
     place.function = demangled(symbol->name);
     place.object = fs::path(frame.object).filename().string();
   }
-  const std::string line = line_of(path, *address);
+  const std::string line = lines_of(path, {*address}).front();
   const std::size_t colon = line.rfind(':');
   if (colon == std::string::npos) return place;
   place.line = std::atoi(line.c_str() + colon + 1);
   if (place.line > 0) place.file = line.substr(0, colon);
   return place;
+}
+
+Result<std::map<std::string, std::string>> kernel_source_lines(
+    const std::set<std::string>& frames, const std::vector<std::string>& files) {
+  std::map<std::string, std::string> found;
+  for (const std::string& file : files) {
+    const auto object = Object::read(file);
+    const auto functions = object ? object->functions() : decltype(object->functions()){};
+    if (functions.empty())
+      return fail(file, "has no symbols of functions",
+                  "give a kernel image or a module with debug information, such as vmlinux");
+    std::vector<std::string> known;
+    std::vector<std::uint64_t> addresses;
+    for (const std::string& text : frames) {
+      const auto frame = parse_kernel_frame(text);
+      if (!frame || !is_file_of(file, frame->module)) continue;
+      const auto function = functions.find({frame->function, frame->size});
+      if (function == functions.end()) continue;
+      known.push_back(text);
+      // A frame has the address to which the call returns, which may be in the next line.
+      addresses.push_back(function->second + frame->offset - 1);
+    }
+    const std::vector<std::string> lines = lines_of(file, addresses);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      if (!lines[i].empty()) found[known[i]] = fs::path(lines[i]).filename().string();
+  }
+  if (found.empty() && !frames.empty())
+    return fail(files.front(), "has no source lines of the functions in the stacks",
+                "give the image of the kernel that the guest runs, with debug information");
+  return found;
 }
 
 }  // namespace headcrash::audit

@@ -3,9 +3,13 @@
 // otherwise the function, otherwise the object and the offset.
 
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "harness/audit/tracer/stack.h"
+#include "plugin/base/result.h"
 
 namespace headcrash::audit {
 
@@ -23,5 +27,12 @@ struct SourcePlace {
 /// Looks up the frame in its object file below `root` on this host. Also queries addr2line(1) if it
 /// is installed. If the object file cannot be read, returns only the file's name and the offset.
 SourcePlace source_place(const Frame& frame, const std::filesystem::path& root = "/");
+
+/// Returns the source lines, such as "commit.c:412", of frames of a kernel's stacks, which have the
+/// form "FUNCTION+0xOFFSET/0xSIZE [MODULE]". `files` are the images of this kernel and its modules,
+/// with debug information. Frames of which they have no line are omitted. Fails if a file has no
+/// symbols, or if no file has the line of any frame.
+Result<std::map<std::string, std::string>> kernel_source_lines(
+    const std::set<std::string>& frames, const std::vector<std::string>& files);
 
 }  // namespace headcrash::audit

@@ -1,9 +1,11 @@
 #include "harness/audit/source_place.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
+#include "plugin/base/process.h"
 #include "plugin/base/scratch_folder.h"
 
 namespace headcrash::audit {
@@ -54,6 +56,35 @@ TEST(SourcePlace, PrefersTheLineToTheFunction) {
   EXPECT_EQ((SourcePlace{.file = "/src/store.c", .line = 212, .function = "commit"}).text(),
             "store.c:212");
   EXPECT_EQ((SourcePlace{.function = "commit", .object = "store"}).text(), "commit (store)");
+}
+
+TEST(KernelSourceLines, FindsTheLineOfACall) {
+  const auto scratch = base::ScratchFolder::make();
+  ASSERT_TRUE(scratch);
+  std::ofstream(scratch->path() / "store.c")
+      << "int commit(int x);\nint commit(int x) {\n  return x + 1;\n}\n"
+         "int store(int x);\nint store(int x) {\n  return 2 * commit(x);\n}\n"
+         "int main(void) {\n  return store(1);\n}\n";
+  const std::string program = (scratch->path() / "store").string();
+  const auto built = base::Process::start(
+      {.argv = {"cc", "-g", "-O0", "-o", program, (scratch->path() / "store.c").string()}});
+  ASSERT_TRUE(built);
+  ASSERT_EQ(built->wait(std::chrono::minutes(1)), 0);
+  // The size of a function depends on the compiler, so it is looked up.
+  std::string frame;
+  for (int size = 1; size < 100 && frame.empty(); ++size) {
+    const std::string text = fmt::format("store+{:#x}/{:#x}", size - 1, size);
+    if (kernel_source_lines({text}, {program})) frame = text;
+  }
+  ASSERT_NE(frame, "");
+  const auto lines =
+      kernel_source_lines({frame, "commit+0x4/0x1000", "x+0x1/0x2 [jbd2]"}, {program});
+  ASSERT_TRUE(lines) << lines.error().problem;
+  EXPECT_EQ(lines->size(), 1U);
+  EXPECT_TRUE(lines->at(frame).starts_with("store.c:")) << lines->at(frame);
+  EXPECT_EQ(kernel_source_lines({"gone+0x1/0x2"}, {program}).error().subject, program);
+  EXPECT_EQ(kernel_source_lines({frame}, {(scratch->path() / "store.c").string()}).error().subject,
+            (scratch->path() / "store.c").string());
 }
 
 }  // namespace

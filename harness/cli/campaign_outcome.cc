@@ -12,6 +12,7 @@
 
 #include "harness/campaign/schemes/schemes_campaign.h"
 #include "harness/cli/command.h"
+#include "harness/cli/host_usage.h"
 
 namespace headcrash::cli {
 namespace {
@@ -155,6 +156,7 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summa
   if (text.as_json) {
     nlohmann::json whole = report.figures;
     whole["seconds"] = text.seconds;
+    whole["peak_memory_bytes"] = peak_memory_bytes();
     whole["run"] = outcome.run;
     whole["trials_planned"] = outcome.planned;
     whole["trials_done_before"] = outcome.done_before;
@@ -165,10 +167,10 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summa
     return;
   }
   fmt::print(
-      "run {}: {} of {} trials{}, {}\n", outcome.run, outcome.done_before + outcome.done_now,
+      "run {}: {} of {} trials{}, {}, {}\n", outcome.run, outcome.done_before + outcome.done_now,
       outcome.planned,
       outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
-      seconds_text(text.seconds));
+      seconds_text(text.seconds), peak_memory_text());
   fmt::print("{}", report.status);
   if (schemes && report.figures.contains("exploration")) {
     print_schemes(report.figures["exploration"]);

@@ -27,6 +27,7 @@ constexpr std::size_t kUnflushedShown = 3;
 
 struct CheckArguments : ProgramArguments {
   bool all = false, stacks = false;
+  std::vector<std::string> debug_symbols;  ///< files with the source lines of the kernel's stacks
 };
 
 struct Verdict {
@@ -102,6 +103,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
   explore.stop_at_first = !arguments.all;
   explore.disk.issuers = arguments.stacks;
+  explore.debug_symbols = arguments.debug_symbols;
   explore.keep = (fs::path(arguments.folder) / adapter.name).string();
   TRY(explore.size, disk_size(arguments, adapter, prepared));
   Explored explored;
@@ -275,7 +277,7 @@ void add_check(CLI::App& app, int& exit_code) {
   arguments->folder = kDefaultFolder;
   add_program_options(*command, *arguments);
   command->add_flag("--all", arguments->all, "Do not stop at the first loss of a file system");
-  command->add_flag("--stacks", arguments->stacks, kStacksHelp);
+  add_stacks_options(*command, arguments->stacks, arguments->debug_symbols);
   command->footer(
       "Examples:\n  headcrash check --fs ext4 -- ./mytest\n"
       "  headcrash check --verify './verify.sh' -- ./mytest 100\n"

@@ -3,7 +3,6 @@
 #include "harness/papers/experiment.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <charconv>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <memory>
 
 #include "harness/cli/command.h"
+#include "harness/cli/host_usage.h"
 #include "harness/cli/terminal.h"
 #include "plugin/base/text_file.h"
 
@@ -41,11 +41,8 @@ Result<std::map<std::string, double>> parameters_of(const std::vector<std::strin
 
 /// Formats the time and memory that the experiment used on the host.
 std::string cost_of(const experiment::ExperimentOutcome& outcome) {
-  ::rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  std::string text =
-      fmt::format("{:.1f} s, {:.1f} s of processor time, at most {:.2f} GB of memory",
-                  outcome.wall_s, outcome.host_s, static_cast<double>(used.ru_maxrss) * 1024 / 1e9);
+  std::string text = fmt::format("{:.1f} s, {:.1f} s of processor time, {}", outcome.wall_s,
+                                 outcome.host_s, peak_memory_text());
   if (outcome.modelled_s > 0 && outcome.wall_s > 0)
     text += fmt::format("; {:.0f} s of model time: {:.0f} times as fast as real time",
                         outcome.modelled_s, outcome.modelled_s / outcome.wall_s);

@@ -1,7 +1,6 @@
 // headcrash explore: records one workload and explores its crash states. Guests recover, mount and
 // judge each state.
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,11 +13,14 @@
 #include <map>
 #include <memory>
 
+#include "harness/audit/source_place.h"
 #include "harness/campaign/trial/array_disk.h"
 #include "harness/cli/command.h"
 #include "harness/cli/explored.h"
+#include "harness/cli/host_usage.h"
 #include "harness/cli/lab_command.h"
 #include "harness/cli/terminal.h"
+#include "harness/explorer/explain/issuers.h"
 #include "harness/explorer/guests/stack_probe.h"
 #include "harness/explorer/reproduce/failure_report.h"
 #include "harness/explorer/reproduce/plain_checks.h"
@@ -42,35 +44,6 @@ constexpr std::size_t kMarksNamed = 12;
 /// Minimum value of --rounds with --db. With --db, the exploration is a campaign, and campaigns do
 /// not accept fewer rounds.
 constexpr std::uint32_t kStoredRoundsMin = 4;
-
-/// Returns the CPU time of this process, its exited children, and its running children (fields 14
-/// and 15 of /proc/PID/stat).
-double own_cpu_seconds() {
-  double total = 0;
-  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
-    rusage usage{};
-    ::getrusage(who, &usage);
-    for (const timeval& time : {usage.ru_utime, usage.ru_stime})
-      total += static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  }
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    std::ifstream file(entry.path() / "stat");
-    std::string line;
-    if (!std::getline(file, line)) continue;
-    long parent = 0;
-    unsigned long user = 0, system = 0;
-    const std::size_t at = line.rfind(')');
-    if (at == std::string::npos ||
-        std::sscanf(line.c_str() + at + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-                    &parent, &user, &system) != 3) {
-      continue;
-    }
-    if (parent == ::getpid())
-      total += static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  }
-  return total;
-}
 
 /// Determines the machine to use and the size of its disk.
 Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& explored) {
@@ -469,12 +442,22 @@ explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
   return options;
 }
 
+/// Adds source lines to the stacks of a recording.
+Result<void> add_source_lines(const fs::path& recording, const std::vector<std::string>& symbols) {
+  if (symbols.empty()) return {};
+  TRY(auto issuers, explorer::Issuers::read(recording));
+  TRY(const auto lines, audit::kernel_source_lines(issuers.frames(), symbols));
+  issuers.add_source_lines(lines);
+  return base::write_text_file(explorer::issuers_file(recording).string(), issuers.text());
+}
+
 Result<void> record_exploration(const ExploreArguments& arguments, Explored& explored) {
   TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
   TRY(apply_kernel(arguments.kernel, filesystem));
   filesystem.guest.stacks = arguments.disk.issuers;
   explored.filesystem = std::move(filesystem);
-  explored.virtual_time = arguments.kernel.virtual_time();
+  explored.virtual_time =
+      arguments.kernel.virtual_time(fastest_guest(explored.filesystem.guest) == "virtual");
   TRY(choose_workload(arguments, explored));
   TRY(const auto bytes, choose_disk(arguments, explored));
   TRY(options_of(arguments, explored.machine));
@@ -491,6 +474,7 @@ Result<void> record_exploration(const ExploreArguments& arguments, Explored& exp
       return forward_error(workload);
     }
     explored.workload = std::move(*workload);
+    TRY(add_source_lines(explored.workload.recording, arguments.debug_symbols));
   }
   if (has_rules(explored)) return check_rules(explored.workload.recording, explored);
   return {};
@@ -506,10 +490,10 @@ Result<void> explore_recorded(const ExploreArguments& arguments, Explored& explo
                                outcome.judgement.summary});
     show_progress(arguments, outcome, ++checked);
   };
-  const double cpu_before = own_cpu_seconds();
+  const double cpu_before = cpu_seconds_used();
   auto result =
       explorer::explore(explored.pool->guests(), explored.filesystem, explored.workload, options);
-  explored.cpu_s = own_cpu_seconds() - cpu_before;
+  explored.cpu_s = cpu_seconds_used() - cpu_before;
   explored.interrupted = interrupted();
   clear_line();
   if (!result) return forward_error(result);
@@ -594,7 +578,7 @@ void add_explore(CLI::App& app, int& exit_code) {
                    "File system: a name (headcrash list filesystems) or .toml file")
       ->required();
   add_stack_option(*command, arguments->stack);
-  add_kernel_options(*command, arguments->kernel);
+  add_kernel_options(*command, arguments->kernel, kFastestGuest);
   command
       ->add_option("--atomic-write", arguments->atomic_write,
                    "For `torn`: aligned pieces of this size are written completely or not at all, "
@@ -654,7 +638,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: additional time")
       ->check(between(1, 1'000'000))
       ->capture_default_str();
-  command->add_flag("--stacks", arguments->disk.issuers, kStacksHelp);
+  add_stacks_options(*command, arguments->disk.issuers, arguments->debug_symbols);
   command->add_option("--record", arguments->keep, "Folder for the new recordings");
   command->add_flag(
       "--minimise", arguments->minimise,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "harness/cli/host_usage.h"
 #include "harness/cli/lab_command.h"
 #include "harness/explorer/reproduce/failure_report.h"
 #include "harness/explorer/reproduce/minimise.h"
@@ -162,6 +163,20 @@ std::string kept_recording(const Explored& explored, const std::filesystem::path
   return explored.kept.empty() ? "" : (explored.kept / recording.filename()).string();
 }
 
+void add_stacks_options(CLI::App& command, bool& stacks, std::vector<std::string>& debug_symbols) {
+  CLI::Option* const flag = command.add_flag(
+      "--stacks", stacks,
+      "Also record the kernel's stack of each write and flush; a lost write is then shown with the "
+      "function and the thread that issued it");
+  command
+      .add_option("--debug-symbols", debug_symbols,
+                  "Image of the guest's kernel, or of a module, with debug information; the stacks "
+                  "then have source lines; may be repeated")
+      ->needs(flag)
+      ->check(CLI::ExistingFile)
+      ->allow_extra_args(false);
+}
+
 std::string share_text(const explorer::IssuerShare& issuers) {
   const double share = issuers.requests > 0 ? static_cast<double>(issuers.known) /
                                                   static_cast<double>(issuers.requests)
@@ -239,6 +254,7 @@ json describe(const Explored& explored) {
           {"guest", explored.virtual_time ? "virtual" : "qemu"},
           {"wall_ms", result.wall_ms},
           {"cpu_ms", explored.cpu_s * 1000},
+          {"peak_memory_bytes", peak_memory_bytes()},
           {"generate_ms", result.generate_ms},
           {"guests_used", result.restores},
           {"states_per_second", per_second(result.checked, result.wall_ms)},
@@ -273,16 +289,12 @@ void print_text(const Explored& explored) {
         " {} {:.1f} ms ({:.0f} %)", explorer::name(static_cast<explorer::StepKind>(i)),
         result.step_ms.at(i) / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
         100 * share(result, i));
-  if (explored.virtual_time)
-    fmt::print(
-        "\nstep dump includes the guest's own steps, because in virtual time the guest's clock "
-        "stops while it computes");
   fmt::print(
       "\n{} states in {:.1f} s: {:.1f} per second, {:.0f} ms of CPU each; generated at {:.0f} per "
-      "second\n",
+      "second; {}\n",
       result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),
       explored.cpu_s * 1000 / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
-      per_second(result.checked, result.generate_ms));
+      per_second(result.checked, result.generate_ms), peak_memory_text());
   fmt::print("{} also checked entirely in the guest, {} disagreements; {} guests used\n",
              result.sampled, result.disagreements, result.restores);
   std::fflush(stdout);  // flush now, because further output goes to standard error

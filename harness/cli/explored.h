@@ -29,9 +29,8 @@ inline constexpr const char* kFormattedName = "formatted.hcrec";
 /// of mkfs.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
 
-inline constexpr const char* kStacksHelp =
-    "Also record the kernel's stack of each write and flush; a lost write is then shown with the "
-    "function and the thread that issued it";
+/// Adds --stacks and --debug-symbols.
+void add_stacks_options(CLI::App& command, bool& stacks, std::vector<std::string>& debug_symbols);
 
 struct ExploreArguments {
   std::string recording, filesystem, stack, workload, application, size, keep, html, csv;
@@ -40,6 +39,7 @@ struct ExploreArguments {
   std::string from;
   std::string database;  ///< path of the database; empty to store nothing
   std::vector<std::string> strategies;
+  std::vector<std::string> debug_symbols;  ///< files with the source lines of the kernel's stacks
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
   std::int64_t trials = 1;  ///< number of workloads; more than one is possible only with a database

@@ -7,6 +7,7 @@
 
 #include "harness/cli/command.h"
 #include "harness/cli/failure_pages.h"
+#include "harness/cli/host_usage.h"
 
 namespace headcrash::cli {
 namespace {
@@ -41,6 +42,7 @@ int run_report(const ReportArguments& arguments) {
   if (!written) return report_error(written.error(), arguments.as_json);
   if (arguments.as_json) {
     written->summary["page"] = written->page.string();
+    written->summary["peak_memory_bytes"] = peak_memory_bytes();
     print(written->summary);
   } else {
     fmt::print("{}{}\n", written->text.empty() ? "" : written->text + "\n", written->page.string());

@@ -1,7 +1,6 @@
 // headcrash simulate: replays a trace on emulated hardware in virtual time, and reports each
 // request.
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -10,6 +9,7 @@
 #include <optional>
 
 #include "harness/cli/command.h"
+#include "harness/cli/host_usage.h"
 #include "plugin/base/size.h"
 #include "plugin/model/core/null_observer.h"
 #include "plugin/profiles/build.h"
@@ -116,12 +116,6 @@ double cpu_seconds() {
          static_cast<double>(now.tv_nsec) / static_cast<double>(model::kSecondNs);
 }
 
-long memory_kib() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss;
-}
-
 // ---- results
 
 double ms(double ns) {
@@ -177,7 +171,7 @@ json report_of(const Outcome& outcome, const profiles::Plan& plan,
       {"response", times_of(t.responses)},
       {"devices", devices_of(plan, built, t.end_ns)},
       {"cpu_seconds", outcome.cpu_seconds},
-      {"memory_kib", memory_kib()}};
+      {"memory_kib", peak_memory_bytes() >> 10U}};
   if (outcome.parse_seconds) report["parse_seconds"] = *outcome.parse_seconds;
   if (!outcome.warnings.empty()) report["warnings"] = outcome.warnings;
   if (t.comparison.measured.count() > 0) report["measured"] = comparison_of(t.comparison);

@@ -85,6 +85,12 @@ std::string function_of(const std::string& frame) {
   return frame.substr(0, frame.find_first_of("+ "));
 }
 
+/// Returns the function of a frame, and its source line if the frame has one.
+std::string function_and_line_of(const std::string& frame) {
+  const std::size_t line = frame.rfind(" (");
+  return function_of(frame) + (line == std::string::npos ? "" : frame.substr(line));
+}
+
 bool begins_with_any(const std::string& frame, std::span<const std::string_view> names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return frame.starts_with(name); });
 }
@@ -198,6 +204,23 @@ void Issuers::add_dirtied(model::DeviceId device, model::RequestId request, cons
   add_once(of_[{device, request}].dirtied, issuer);
 }
 
+std::set<std::string> Issuers::frames() const {
+  std::set<std::string> frames;
+  for (const auto& [key, issuers] : of_)
+    for (const auto* list : {&issuers.issued, &issuers.dirtied})
+      for (const Issuer& issuer : *list) frames.insert(issuer.stack.begin(), issuer.stack.end());
+  return frames;
+}
+
+void Issuers::add_source_lines(const std::map<std::string, std::string>& lines) {
+  for (auto& [key, issuers] : of_)
+    for (auto* list : {&issuers.issued, &issuers.dirtied})
+      for (Issuer& issuer : *list)
+        for (std::string& frame : issuer.stack)
+          if (const auto line = lines.find(frame); line != lines.end())
+            frame += fmt::format(" ({})", line->second);
+}
+
 std::string Issuers::text() const {
   IssuersFormatter formatter;
   for (const auto& [key, issuers] : of_) {
@@ -258,7 +281,8 @@ std::string stack_text(const Issuer& issuer) {
   const std::size_t first = telling_frame(issuer);
   std::size_t end = issuer.stack.size();
   while (end > first + 1 && begins_with_any(issuer.stack[end - 1], kOutermost)) --end;
-  for (std::size_t i = first; i < end; ++i) functions.push_back(function_of(issuer.stack[i]));
+  for (std::size_t i = first; i < end; ++i)
+    functions.push_back(function_and_line_of(issuer.stack[i]));
   return fmt::format("{}", fmt::join(functions, " < "));
 }
 

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,8 +30,10 @@ namespace headcrash::explorer {
 
 /// A thread of the guest, and its stack at the time when it issued a request or dirtied a block.
 struct Issuer {
-  std::string task;                ///< name of the thread
-  std::vector<std::string> stack;  ///< the innermost function first, with offsets
+  std::string task;  ///< name of the thread
+  /// The innermost function first, with offsets and, if they are known, source lines:
+  /// "sync_bdevs+0x10/0x90 (bdev.c:412)".
+  std::vector<std::string> stack;
   bool operator==(const Issuer&) const = default;
 };
 
@@ -45,6 +48,10 @@ class Issuers {
   const IssuersOfRequest* find(model::DeviceId device, model::RequestId request) const;
   void add_issued(model::DeviceId device, model::RequestId request, const Issuer& issuer);
   void add_dirtied(model::DeviceId device, model::RequestId request, const Issuer& issuer);
+  /// Returns all frames of all stacks.
+  std::set<std::string> frames() const;
+  /// Appends the source lines of functions to the frames. `lines` maps a frame to its line.
+  void add_source_lines(const std::map<std::string, std::string>& lines);
   /// Number of requests that have an issuer.
   std::size_t size() const { return of_.size(); }
 
@@ -69,8 +76,8 @@ std::string telling_function(const Issuer& issuer);
 /// Returns "FUNCTION from TASK" for at most three issuers, without duplicates.
 std::string issuers_text(std::span<const Issuer> issuers);
 
-/// Returns the functions of a stack, without offsets, joined by " < ". The first one is
-/// telling_function(); the last one is the system call or the thread's function.
+/// Returns the functions of a stack, without offsets but with source lines, joined by " < ". The
+/// first one is telling_function(); the last one is the system call or the thread's function.
 std::string stack_text(const Issuer& issuer);
 
 }  // namespace headcrash::explorer

@@ -86,5 +86,25 @@ TEST(Issuers, AreNamedByTheFunctionThatExplainsTheRequest) {
             "agent, from sh");
 }
 
+TEST(Issuers, ShowSourceLines) {
+  Issuers issuers = sample();
+  const std::string before = issuers.text();
+  std::map<std::string, std::string> lines;
+  for (const std::string& frame : issuers.frames()) lines[frame] = "commit.c:412";
+  ASSERT_TRUE(lines.contains(kCommit.stack.front()));
+  issuers.add_source_lines({{"gone+0x1/0x2", "gone.c:1"}});
+  EXPECT_EQ(issuers.text(), before);
+  issuers.add_source_lines(lines);
+  const auto read = Issuers::parse(issuers.text(), "w");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->text(), issuers.text());
+  const Issuer commit{
+      .task = "jbd2/vda-8",
+      .stack = {"submit_bio+0x7e/0x90 (blk-core.c:7)",
+                "jbd2_journal_commit_transaction+0x1174/0x1f90 [jbd2] (commit.c:412)"}};
+  EXPECT_EQ(telling_function(commit), "jbd2_journal_commit_transaction");
+  EXPECT_EQ(stack_text(commit), "jbd2_journal_commit_transaction (commit.c:412)");
+}
+
 }  // namespace
 }  // namespace headcrash::explorer
