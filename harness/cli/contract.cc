@@ -283,7 +283,8 @@ int run(ContractArguments arguments) {
     return kFine;
   }
   if (arguments.filesystems.empty()) arguments.filesystems = {"ext4", "xfs", "btrfs", "f2fs"};
-  if (arguments.kernel.guest.empty()) arguments.kernel.guest = fastest_guest();
+  if (arguments.kernel.guest.empty())
+    arguments.kernel.guest = fastest_guest(arguments.kernel.parts());
   catch_interrupts();
   const auto done = run_tests(arguments);
   return done ? *done : report_error(done.error(), arguments.as_json);

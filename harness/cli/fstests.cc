@@ -425,7 +425,8 @@ Result<int> run_all(const FstestsArguments& arguments) {
 int run(FstestsArguments arguments) {
   if (arguments.filesystems.empty()) arguments.filesystems = {"ext4", "xfs", "btrfs"};
   if (arguments.strategies.empty()) arguments.strategies = {"prefix", "lose-all", "reorder"};
-  if (arguments.kernel.guest.empty()) arguments.kernel.guest = fastest_guest();
+  if (arguments.kernel.guest.empty())
+    arguments.kernel.guest = fastest_guest(arguments.kernel.parts());
   catch_interrupts();
   const auto done = run_all(arguments);
   if (interrupted()) {

@@ -66,8 +66,12 @@ void add_stack_option(CLI::App& command, std::string& stack) {
                      "list stacks) or .toml file; --fs ext4:md-raid1 is the same");
 }
 
-std::string fastest_guest() {
-  return vm::user_mode_kernel_is_built(campaign::default_cache()) ? "virtual" : "qemu";
+std::string fastest_guest(const adapters::GuestParts& parts) {
+  std::error_code error;
+  if (!parts.modules.empty() || std::filesystem::is_regular_file(parts.kernel, error))
+    return "qemu";
+  if (std::filesystem::is_directory(parts.kernel, error)) return "virtual";
+  return vm::user_mode_kernel_is_built(campaign::default_cache(), parts) ? "virtual" : "qemu";
 }
 
 Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {

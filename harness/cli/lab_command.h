@@ -18,6 +18,11 @@ struct KernelArguments {
   bool virtual_time(bool otherwise = false) const {
     return guest.empty() ? otherwise : guest == "virtual";
   }
+  adapters::GuestParts parts() const {
+    adapters::GuestParts parts{.kernel = kernel};
+    if (!modules.empty()) parts.modules = {modules};
+    return parts;
+  }
 };
 /// Adds --kernel, --modules and --guest. `otherwise` describes the default of --guest in the help
 /// text.
@@ -25,8 +30,9 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments,
                         const std::string& otherwise = "that of the trial, else qemu");
 
 /// Returns the default guest of commands that make their own recordings. It is user-mode Linux if
-/// its kernel has been built, because this guest is faster and does not need KVM.
-std::string fastest_guest();
+/// the kernel that `parts` names has been built, because this guest is faster and does not need
+/// KVM. It is QEMU if `parts` has a kernel image or modules, which user-mode Linux cannot use.
+std::string fastest_guest(const adapters::GuestParts& parts);
 inline constexpr const char* kFastestGuest = "virtual if its kernel has been built, else qemu";
 /// Applies the kernel options to `filesystem`. Fails if the kernel is neither a file nor a version
 /// number.

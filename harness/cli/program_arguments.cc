@@ -226,7 +226,8 @@ int run_on_program(ProgramArguments& arguments, const std::string& command,
   arguments.program.verify = check::with_absolute_files(arguments.program.verify);
   arguments.program.init = check::with_absolute_files(arguments.program.init);
   arguments.program.limit = std::chrono::seconds(arguments.limit_s);
-  if (arguments.kernel.guest.empty()) arguments.kernel.guest = fastest_guest();
+  if (arguments.kernel.guest.empty())
+    arguments.kernel.guest = fastest_guest(arguments.kernel.parts());
   catch_interrupts();
   const auto done = work();
   if (interrupted()) {

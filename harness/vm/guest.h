@@ -40,8 +40,10 @@ struct GuestImage {
   bool has_no_modules() const { return kernel_version == "own"; }
 };
 
-/// Returns true if the cache contains the default kernel of user-mode guests. Builds nothing.
-bool user_mode_kernel_is_built(const std::filesystem::path& cache);
+/// Returns true if the cache contains the kernel of user-mode guests that `parts` names. Builds
+/// nothing.
+bool user_mode_kernel_is_built(const std::filesystem::path& cache,
+                               const adapters::GuestParts& parts = {});
 
 /// Returns the guest image. If anything on which it depends has changed, first runs
 /// scripts/build-guest, which prints its progress. `parts` lists additional files that a file

@@ -150,9 +150,13 @@ Result<std::optional<GuestImage>> built_guest_image(const fs::path& cache,
   return std::optional(image);
 }
 
-bool user_mode_kernel_is_built(const fs::path& cache) {
+bool user_mode_kernel_is_built(const fs::path& cache, const adapters::GuestParts& parts) {
   const fs::path script = base::installation().build_guest.parent_path() / "build-uml";
-  const auto process = base::Process::start({.argv = {script.string(), "--check", cache.string()}});
+  std::vector<std::string> argv = {script.string(), "--check"};
+  if (!parts.kernel.empty()) argv.insert(argv.end(), {"--kernel", parts.kernel});
+  if (parts.stacks) argv.emplace_back("--stacks");
+  argv.push_back(cache.string());
+  const auto process = base::Process::start({.argv = std::move(argv)});
   return process && process->wait(kKernelCheckLimit) == 0;
 }
 
