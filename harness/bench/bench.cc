@@ -193,7 +193,7 @@ class BenchRunner {
 Result<void> check_jobs(const Bench& bench, std::size_t jobs) {
   if (jobs <= 1 || (bench.virtual_time && bench.charge == 0)) return {};
   return fail("--jobs", "trials must run one at a time if processor time is measured",
-              "omit it, or use guests in virtual time without a charge");
+              "omit it, or use --guest virtual without --charge");
 }
 
 Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database* database) {
