@@ -77,7 +77,7 @@ Result<Suite> find_suite(const fs::path& rootfs, const std::string& command) {
                 "copy the built suite there (docs/fstests.md)");
   if (!fs::is_directory(suite.folder() / "tests", error))
     return fail(suite.folder().string(), "has no folder `tests`",
-                "give the program `check` of the suite");
+                "name the program `check` in the folder of the built suite");
   return suite;
 }
 
