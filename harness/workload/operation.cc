@@ -268,7 +268,8 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
                              operation.seconds <= kLatestSeconds;
   if ((operation.kind == Kind::touch || operation.kind == Kind::access) && !representable) {
     return fail(subject,
-                fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
+                fmt::format("the time must be an even number from {} to {}", kEarliestSeconds,
+                            kLatestSeconds),
                 "every file system can store these times");
   }
   if (operation.kind == Kind::mknod && operation.target != "fifo")

@@ -271,7 +271,7 @@ std::vector<Phase> sdet_phases(const Arguments& arguments) {
 TimedWorkload sdet() {
   return {
       .name = "sdet",
-      .title = "scripts of developers' commands run concurrently, after Sdet",
+      .title = "scripts of developers' commands run concurrently, as in Sdet",
       .source =
           "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
       .operation = "scripts",
