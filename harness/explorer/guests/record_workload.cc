@@ -109,7 +109,7 @@ Result<void> check_size_of_request(const std::vector<workload::Operation>& opera
   return fail(file_name,
               fmt::format("needs {} bytes as a request to the guest; the limit is {}", bytes,
                           kRequestBytesMost),
-              "shorten it; fill:BYTES denotes a long attribute value");
+              "shorten it, for example with fill:BYTES for a long attribute value");
 }
 
 }  // namespace
@@ -204,8 +204,7 @@ Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
         return each.kind == workload::Operation::Kind::crash;
       });
   if (crashes)
-    return fail(recording.string(),
-                "was recorded only for the operations after the last crash of the list",
+    return fail(recording.string(), "contains only the operations after the last crash of the list",
                 "omit the list; the operations are stored next to the recording");
   if (workload.operations.empty()) TRY(read_operations(workload));
   TRY(check_belongs(workload, bounds.persisted));

@@ -135,7 +135,7 @@ Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateI
                                     const fs::path& folder, ImageFormat format) {
   std::error_code error;
   if (fs::exists(folder, error))
-    return fail(folder.string(), "exists already", "remove it, or choose another folder with -o");
+    return fail(folder.string(), "already exists", "remove it, or choose another folder with -o");
   const fs::path target = folder.has_filename() ? folder : folder.parent_path();
   TRY(const auto made_beside, make_folder_beside(target));
   const fs::path& partial = made_beside;
