@@ -79,7 +79,7 @@ Result<void> check_selection(const std::string& name, const campaign::Selection&
                 "omit it, or run a campaign from a file");
   return fail(selection.filesystems.empty() ? "--trials" : "--only",
               fmt::format("does not apply to {}, whose parts are selected by name", family),
-              fmt::format("use, for example, {}/{}, and --shard for fewer trials", family,
+              fmt::format("use {}/{}, for example; to run fewer trials, use --shard", family,
                           selection.filesystems.empty() ? "PART" : selection.filesystems.front()));
 }
 

@@ -204,7 +204,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
   const auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer(
-      "Examples:\n  headcrash doctor\n  headcrash doctor --json\n\nExit code 2: something is "
+      "Examples:\n  headcrash doctor\n  headcrash doctor --json\n\nExit code 2: an item is "
       "marked BAD.");
   command->callback([as_json, &exit_code] { exit_code = doctor(*as_json); });
 }
