@@ -36,10 +36,9 @@ class BenchRunner {
     if (cells_.empty())
       return fail(
           "--shard",
-          fmt::format(
-              "shard {}/{} of {} contains no trial: a shard consists of whole groups of file "
-              "systems",
-              options_.shard.index + 1, options_.shard.count, bench_.name),
+          fmt::format("shard {}/{} of {} contains no trial, because the trials of a group of file "
+                      "systems are in the same shard",
+                      options_.shard.index + 1, options_.shard.count, bench_.name),
           "use fewer shards");
     TRY(prepare());
     outcome_.finished_before = kept_.finished_before;

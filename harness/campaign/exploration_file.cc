@@ -313,7 +313,7 @@ Result<adapters::LinuxAdapter> load_filesystem(const StrictTable& root, const st
   if (adapter->minimum_size_bytes > size_bytes) {
     return fail(root.subject("device.size"),
                 fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
-                "increase the device or omit the file system");
+                "increase the size of the device, or omit the file system");
   }
   return adapter;
 }

@@ -21,8 +21,8 @@ constexpr std::string_view kSettingOfDefault = "short";
 
 const std::vector<WritebackSetting>& writeback_settings() {
   static const std::vector<WritebackSetting> kSettings{
-      {"short", "data is written after 2 s; commits every 1 or 2 s", 2000, 500, 1, 2, 1, 2},
-      {"late-commit", "data is written after 2 s; commits every 10 s", 2000, 500, 10, 10, 10, 10},
+      {"short", "writes data after 2 s, and commits every 1 or 2 s", 2000, 500, 1, 2, 1, 2},
+      {"late-commit", "writes data after 2 s, and commits every 10 s", 2000, 500, 10, 10, 10, 10},
       {"third", "a third of Linux's usual intervals", 10000, 1670, 2, 10, 10, 20}};
   return kSettings;
 }

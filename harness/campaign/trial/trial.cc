@@ -366,8 +366,9 @@ Result<void> TrialRun::rest_until(double model_ns) {
     if (steady_clock::now() > deadline)
       return run::stop(
           ErrorKind::other,
-          fmt::format("the wait of cut.start-s took longer than the limit of {} s for a step",
-                      campaign_.step_timeout_s));
+          fmt::format(
+              "the pause that cut.start-s sets took longer than the limit of {} s for a step",
+              campaign_.step_timeout_s));
     std::this_thread::sleep_for(kPoll);
   }
 }
