@@ -87,7 +87,7 @@ Result<std::vector<std::string>> select_tests(const Suite& suite, const std::str
   for (const std::string& folder : {std::string("generic"), std::string("shared"), type})
     TRY(add_tests(suite, folder, tests));
   if (tests.empty())
-    return fail(suite.folder().string(), "has no lists of groups",
+    return fail(suite.folder().string(), "has no lists of test groups",
                 "build the suite with `make`, which creates them");
   std::set<std::string> chosen;
   std::vector<std::string> groups, names;

@@ -130,7 +130,8 @@ Result<void> Follower::write(const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store;
   if (mapped) accessed(file);
-  if (mapped && end > size(file) && !file.unclear) return wrong("a mapping cannot extend a file");
+  if (mapped && end > size(file) && !file.unclear)
+    return wrong("a write through a mapping cannot extend a file");
   const std::uint64_t first_block = operation.offset / kStampBytes;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
   write_bytes(file, operation);

@@ -107,7 +107,7 @@ struct Made {
 const std::vector<Made>& all_families() {
   static const std::vector<Made> kAll{
       {{"reuse", "new files immediately reuse blocks and inodes of removed files"}, reuse},
-      {{"nearly-full", "every allocated block has just been freed"}, nearly_full},
+      {{"nearly-full", "every block that is allocated has just been freed"}, nearly_full},
       {{"crumbs", "freed space goes to files of one fragment each"}, crumbs},
       {{"no-room", "requests exceed the free space; a refused operation must have no effect"},
        no_room},

@@ -340,7 +340,7 @@ tl::expected<std::uint8_t, std::string> parse_thread(std::vector<std::string_vie
   }
   words.erase(words.begin());
   if (!words.empty() && words[0] == "join")
-    return tl::unexpected<std::string>("a join concerns all threads; remove the @ prefix");
+    return tl::unexpected<std::string>("a join applies to all threads; remove the @ prefix");
   return thread;
 }
 

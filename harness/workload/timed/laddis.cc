@@ -247,7 +247,7 @@ TimedWorkload laddis() {
                      {"kib-per-operation", kKibPerOperation, 512, 8, 1 << 20,
                       "total size of the files: KiB per operation per second"},
                      {"file-kib", kFileKib, kFileKib, 8, 1 << 20,
-                      "initial size of each file: SFS 1.1's mean, which was not verified"}},
+                      "initial size of each file: the mean of SFS 1.1 (not verified)"}},
       .phases = laddis_phases};
 }
 

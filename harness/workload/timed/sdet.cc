@@ -281,7 +281,7 @@ TimedWorkload sdet() {
            {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: a typical home directory"},
            {"folders", 8, 4, 1, 1'000, "our choice: a typical home directory"},
            {"each", 1, 1, 1, 1'000, "our choice: scripts that each stream runs in succession"},
-           {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: typical of a command that computes"},
+           {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: processor time of a typical command"},
            {"programs", 0, 0, 0, 1, "1: each command is a program that is started; our choice: 0"}},
       .phases = sdet_phases};
 }
