@@ -107,7 +107,7 @@ Result<void> check_size_of_request(const std::vector<workload::Operation>& opera
     bytes += nlohmann::json(workload::format(operation)).dump().size() + 1;
   if (bytes <= kRequestBytesMost) return {};
   return fail(file_name,
-              fmt::format("needs {} bytes as a request to the guest; the limit is {}", bytes,
+              fmt::format("requires a request of {} bytes to the guest; the limit is {}", bytes,
                           kRequestBytesMost),
               "shorten it, for example with fill:BYTES for a long attribute value");
 }
@@ -187,7 +187,8 @@ Result<void> write_operations(const RecordedWorkload& workload) {
   for (const workload::Operation& operation : workload.operations)
     file << workload::format(operation) << '\n';
   file.close();
-  if (!file) return fail(path.string(), "cannot be written", "free space or choose another folder");
+  if (!file)
+    return fail(path.string(), "cannot be written", "free some space, or choose another folder");
   return {};
 }
 
