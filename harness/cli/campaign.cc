@@ -203,7 +203,7 @@ Result<void> write_html(db::Database& database, const campaign::CampaignOutcome&
   tell(pages, arguments.html);
   TRY(const auto written,
       report::write_report(database, {.output = arguments.html, .run = outcome.run}));
-  fmt::print(stderr, "headcrash: the report: {}\n", written.page.string());
+  fmt::print(stderr, "headcrash: report: {}\n", written.page.string());
   return {};
 }
 

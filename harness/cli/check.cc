@@ -274,7 +274,7 @@ void add_check(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<CheckArguments>();
   arguments->folder = kDefaultFolder;
   add_program_options(*command, *arguments);
-  command->add_flag("--all", arguments->all, "Do not stop at the first loss of a file system");
+  command->add_flag("--all", arguments->all, "Do not stop at the first loss on a file system");
   command->add_flag("--stacks", arguments->stacks, kStacksHelp);
   command->footer(
       "Examples:\n  headcrash check --fs ext4 -- ./mytest\n"

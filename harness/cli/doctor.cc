@@ -94,7 +94,7 @@ Finding examine_user_mode_guest(const fs::path& cache) {
   if (*image) return {"user-mode guest", "kernel " + (*image)->kernel_version, "", true};
   if (vm::user_mode_kernel_is_built(cache))
     return {"user-mode guest", "its kernel is built",
-            "the first command that needs a guest packs it", true};
+            "the first command that needs this guest creates its image", true};
   return {"user-mode guest",
           "not built yet",
           "needed only for virtual time: " + base::installation().build_guest.string() +

@@ -455,7 +455,7 @@ void add_options(CLI::App& command, FstestsArguments& arguments) {
       ->allow_extra_args(false);
   command
       .add_option("--expunge", arguments.expunge,
-                  "File with tests that are not run, one on each line, such as known failures; "
+                  "File with tests to skip, one on each line, such as known failures; "
                   "may be repeated")
       ->allow_extra_args(false);
   command.add_option("--recording", arguments.recording,
@@ -508,7 +508,7 @@ void add_fstests(CLI::App& app, int& exit_code) {
       "  headcrash fstests --rootfs suite --test generic/034 --junit fstests.xml -- "
       "/var/lib/xfstests/check\n"
       "  headcrash fstests --recording headcrash-fstests/ext4/generic-034.hcrec --fs ext4\n\n"
-      "Exit code 0: all tests passed or were not run, and all crash states had what was durable; "
+      "Exit code 0: all tests passed or were not run, and all crash states had all durable data; "
       "1: a test or a crash state failed; 2: usage error, or a crash state that failed only once.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
