@@ -298,7 +298,7 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   if (base.empty()) return found;
   if (depth >= kDeepestBase)
     return fail(own.subject("base"), "is circular or nested too deeply",
-                fmt::format("omit it from one of the files; a chain may have at most {} files",
+                fmt::format("omit it from one of the files; `base` may link at most {} files",
                             kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {

@@ -259,7 +259,7 @@ AuditRow row_of(const std::vector<std::pair<std::string, const audit::SiteVerdic
 AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::string>& filesystems,
                 Places& places) {
   AuditRow row{.call = fmt::format("{}, no flush", missing.site.call),
-               .verdict = fmt::format("missing: flush {} {} after it, on {}",
+               .verdict = fmt::format("missing: flush {} {} after this call, on {}",
                                       missing.site.names ? "folder" : "file", missing.target,
                                       fmt::join(filesystems, ", ")),
                .missing = true};
