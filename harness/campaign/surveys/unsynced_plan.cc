@@ -79,11 +79,11 @@ std::optional<UnsyncedCampaign> parse_unsynced_campaign(std::string_view name) {
 
 CampaignSummary unsynced_campaign_summary() {
   const auto cells = unsynced_cells({});
-  return {
-      .name = std::string(kUnsyncedName),
-      .title = "A survey of the age of changes that Linux loses without fsync (/all: all cells)",
-      .takes = "a few minutes",
-      .trials = cells ? cells->size() : 0};
+  return {.name = std::string(kUnsyncedName),
+          .title =
+              "A survey of the age of changes that Linux loses without fsync (/all runs all cells)",
+          .takes = "a few minutes",
+          .trials = cells ? cells->size() : 0};
 }
 
 Result<std::vector<UnsyncedCell>> unsynced_cells(const UnsyncedCampaign& campaign,
