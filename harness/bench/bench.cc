@@ -36,10 +36,9 @@ class BenchRunner {
     if (cells_.empty())
       return fail(
           "--shard",
-          fmt::format(
-              "shard {}/{} of {} contains no trial: a shard consists of whole groups of file "
-              "systems",
-              options_.shard.index + 1, options_.shard.count, bench_.name),
+          fmt::format("shard {}/{} of {} contains no trial, because the trials of a group of file "
+                      "systems are in the same shard",
+                      options_.shard.index + 1, options_.shard.count, bench_.name),
           "use fewer shards");
     TRY(prepare());
     outcome_.finished_before = kept_.finished_before;
@@ -193,7 +192,7 @@ class BenchRunner {
 Result<void> check_jobs(const Bench& bench, std::size_t jobs) {
   if (jobs <= 1 || (bench.virtual_time && bench.charge == 0)) return {};
   return fail("--jobs", "trials must run one at a time if processor time is measured",
-              "omit it, or use guests in virtual time without a charge");
+              "omit it, or use --guest virtual without --charge");
 }
 
 Result<BenchForecast::CellForecast> forecast_cell(const Cell& cell, db::Database* database) {

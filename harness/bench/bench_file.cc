@@ -60,7 +60,8 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
   if (profiles.empty())
     return fail(table.subject("profiles"), "is missing", "use profiles = [\"hp-c2447\"]");
   if (!like.name.empty() && profiles.size() > 1)
-    return fail(table.subject("name"), "needs exactly one profile", "add a [[device]] for each");
+    return fail(table.subject("name"), "needs exactly one profile",
+                "use one [[device]] for each profile");
   if (like.name.find('/') != std::string::npos)
     return fail(table.subject("name"),
                 "contains a '/', which separates the parts of a trial's key");
@@ -75,7 +76,8 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
     if (like.size_bytes / kSectorBytes > summary->capacity_sectors) {
       return fail(table.subject("size"),
                   fmt::format("{} holds only {} MiB", profile,
-                              summary->capacity_sectors * kSectorBytes >> 20));
+                              summary->capacity_sectors * kSectorBytes >> 20),
+                  "use a smaller size");
     }
     BenchDevice device = like;
     device.profile = profile;
@@ -137,7 +139,8 @@ Result<std::vector<timed::Arguments>> combinations(const StrictTable& table,
     }
     if (longer.size() > kWorkloadsMost)
       return fail(table.subject(key),
-                  fmt::format("results in more than {} workloads", kWorkloadsMost));
+                  fmt::format("results in more than {} workloads", kWorkloadsMost),
+                  "use fewer values");
     all = std::move(longer);
   }
   return all;
@@ -249,7 +252,8 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
     if (!read) return read;
     if (bench.workloads.size() > kWorkloadsMost)
       return fail(root.subject("workload"),
-                  fmt::format("results in more than {} workloads", kWorkloadsMost));
+                  fmt::format("results in more than {} workloads", kWorkloadsMost),
+                  "use fewer workloads or parameter values");
     for (std::size_t i = before; i < bench.workloads.size(); ++i) {
       bench.workloads[i].devices = devices;
       bench.workloads[i].filesystems = filesystems;
@@ -347,10 +351,11 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
 Result<void> check_kind_of_time(const StrictTable& root, const Bench& bench) {
   for (const BenchWorkload& workload : bench.workloads) {
     if (bench.virtual_time && workload.tool && workload.tool->tool == "fio")
-      return fail(root.subject("workload"),
-                  "fio measures time with the processor's counter, which virtual time cannot stop",
-                  "use another tool, or run this benchmark without --guest virtual and kind = "
-                  "\"virtual\"");
+      return fail(
+          root.subject("workload"),
+          "fio measures time with the processor's counter, which virtual time cannot stop",
+          "use another tool, or use real time: omit --guest virtual, and use kind = \"qemu\" under "
+          "[guest]");
     if (bench.virtual_time || workload.timed == nullptr || !workload.timed->waits_s) continue;
     const std::uint64_t waits_s = workload.timed->waits_s(workload.arguments);
     if (waits_s >= static_cast<std::uint64_t>(bench.step_timeout_s))

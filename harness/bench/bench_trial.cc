@@ -485,7 +485,7 @@ Result<std::string> BenchTrial::read_guest_file(const std::string& path) {
     text += more;
     if (more.size() < kReportPiece) return text;
   }
-  return fail(path, fmt::format("longer than {} MiB", kReportMost >> 20));
+  return fail(path, fmt::format("is longer than {} MiB", kReportMost >> 20));
 }
 
 // ---- the end

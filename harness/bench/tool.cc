@@ -291,7 +291,7 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
         std::isalpha(static_cast<unsigned char>(line.front())) == 0)
       return fail(subject,
                   fmt::format("line {} is not a valid line of a dbench 4 load: {}", number, line),
-                  R"(write for example: Mkdir "\clients\client1" NT_STATUS_OK)");
+                  R"(write lines such as: Mkdir "\clients\client1" NT_STATUS_OK)");
   }
   return {};
 }

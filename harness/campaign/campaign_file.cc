@@ -48,7 +48,8 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
     if (campaign.size_bytes / kSectorBytes > summary->capacity_sectors) {
       return fail(device.subject("size"),
                   fmt::format("{} holds only {} MiB", profile,
-                              summary->capacity_sectors * kSectorBytes >> 20));
+                              summary->capacity_sectors * kSectorBytes >> 20),
+                  "use a smaller size");
     }
     const std::string name = std::filesystem::path(profile).stem();
     if (!names.insert(name).second) {
@@ -68,10 +69,11 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign,
   if (!table) return {};
   for (const char* key : {"log-profile", "write-cache", "tear", "clock", "setup-clock"}) {
     if (table->has(key)) {
-      return fail(table->subject(key),
-                  "is not used with [explore], which records workloads on a disk without this "
-                  "setting",
-                  "omit it, or omit [explore] for single power cuts");
+      return fail(
+          table->subject(key),
+          "cannot be combined with [explore], which records workloads on a disk without this "
+          "setting",
+          "omit it, or omit [explore] for single power cuts");
     }
   }
   for (const auto& read :
@@ -155,9 +157,8 @@ Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
   TRY(table->only({"after-persistence-ms", "after-unmount", "start-s"}));
   TRY(table->take("after-unmount", campaign.cut_after_unmount));
   if (campaign.cut_after_unmount && table->has("after-persistence-ms"))
-    return fail(table->subject("after-unmount"),
-                "a cut is either after the unmount or after a persistence point",
-                "omit one of the two");
+    return fail(table->subject("after-unmount"), "cannot be combined with 'after-persistence-ms'",
+                "omit one of them");
   std::vector<double> range{campaign.cut_earliest_ms, campaign.cut_latest_ms};
   TRY(table->take("after-persistence-ms", range));
   if (range.size() != 2 || range[0] < 0 || range[1] < range[0] || range[1] > 60'000) {
@@ -242,7 +243,8 @@ Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
 
 Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   if (root.has("cut")) {
-    return fail(root.subject("cut"), "cannot be combined with [explore], which cuts at every point",
+    return fail(root.subject("cut"),
+                "cannot be combined with [explore], which cuts the power at every point",
                 "omit it, or omit [explore] for single power cuts");
   }
   ExplorationDefaults defaults;
@@ -295,10 +297,9 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   TRY(own.take("base", base));
   if (base.empty()) return found;
   if (depth >= kDeepestBase)
-    return fail(
-        own.subject("base"), "is circular or nested too deeply",
-        fmt::format("omit it from one of the files; at most {} files may build on each other",
-                    kDeepestBase));
+    return fail(own.subject("base"), "is circular or nested too deeply",
+                fmt::format("omit it from one of the files; `base` may link at most {} files",
+                            kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
@@ -329,9 +330,10 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   if (campaign.title.empty()) campaign.title = campaign.name;
   TRY(root.has("explore") ? read_explored(root, campaign) : read_cuts(root, campaign));
   if (campaign.virtual_time && campaign.start_s > 0)
-    return fail(root.subject("cut.start-s"),
-                "has no effect in virtual time, because no time passes between two guests",
-                "omit it, or use guest.kind = \"qemu\"");
+    return fail(
+        root.subject("cut.start-s"),
+        "has no effect in virtual time, because no time passes between power-on and recovery",
+        "omit it, or use guest.kind = \"qemu\"");
   if (campaign.virtual_time) campaign.clock = run::kVirtualClock;
   return campaign;
 }

@@ -65,8 +65,9 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
     if (!cell.machine.is_array() && by_media) {
       return fail(
           keys.strategies,
-          fmt::format("\"{}\" needs the events of an emulated medium, which a stage does not have",
-                      word),
+          fmt::format(
+              "\"{}\" needs the events of an emulated medium, which a plain disk does not have",
+              word),
           "use an array, or record a trial on a profile and run headcrash explore on its "
           "recording");
     }
@@ -74,7 +75,7 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
       return fail(keys.strategies,
                   fmt::format("\"{}\" applies to the writes of one disk, but {} has several", word,
                               cell.machine.profile),
-                  "use physical, member and recovery");
+                  "use only physical, member and recovery");
     }
   }
   return {};
@@ -104,7 +105,7 @@ Result<void> parse_machine(const StrictTable& table, const std::vector<std::stri
                            ExploredCell& cell) {
   if (!table.has("device") && devices.size() > 1)
     return fail(table.subject("device"),
-                fmt::format("is missing, although the campaign has {}", devices.size()),
+                fmt::format("is missing, but the campaign has {} devices", devices.size()),
                 fmt::format("use device = \"{}\"", devices.front()));
   if (table.has("device")) cell.machine = {};
   if (!devices.empty()) cell.machine.profile = devices.front();
@@ -121,7 +122,7 @@ Result<void> parse_atomic_write(const StrictTable& table, std::uint64_t& bytes) 
 Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   if (table.has("budget") && table.has("states")) {
     return fail(table.subject("budget"), "cannot be combined with 'states'",
-                "omit one of them: `budget` is per workload, `states` for all of them");
+                "omit one of them: `budget` limits each workload, `states` all workloads together");
   }
   if (table.has("budget")) cell.states.reset();
   TRY(table.take("budget", cell.budget, {.least = 1, .most = kBudgetMost}));
@@ -183,7 +184,7 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   }
   if (!cell.control) {
     return fail(table.subject("must"),
-                fmt::format("is missing, and {} has no expected outcome", name),
+                fmt::format("is missing, and the file system {} defines no expected outcome", name),
                 "use must = \"lose\", \"damage\", \"keep\", \"keep-after-fsck\" or \"any\"");
   }
   return {};
@@ -260,8 +261,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
       return fail(
           root.subject(cell.control ? "controls" : "filesystems"),
           fmt::format("\"{}\" with {} is listed twice", cell.filesystem.name, cell.workload),
-          "remove one of them; a control need not be in `filesystems`, and controls that differ only "
-          "in their operations need distinct `workload` names");
+          "remove one of them; do not list a control in `filesystems`, and give controls that "
+          "differ only in their operations distinct `workload` names");
     }
   }
   return {};
@@ -312,7 +313,7 @@ Result<adapters::LinuxAdapter> load_filesystem(const StrictTable& root, const st
   if (adapter->minimum_size_bytes > size_bytes) {
     return fail(root.subject("device.size"),
                 fmt::format("{} needs at least {} MiB", name, adapter->minimum_size_bytes >> 20),
-                "increase the device or omit the file system");
+                "increase the size of the device, or omit the file system");
   }
   return adapter;
 }
@@ -485,7 +486,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
     if (!read) return forward_error(read);
   }
   if (!exploration.slow.empty() && !own.devices.empty())
-    return fail(table->subject("slow"), "requires a plain disk", "omit profiles of [device]");
+    return fail(table->subject("slow"), "requires a plain disk", "omit `profiles` under [device]");
   if (exploration.in_guest_share < 0 || exploration.in_guest_share > 1)
     return fail(table->subject("in-guest-share"), "must be a share from 0 to 1",
                 "use in-guest-share = 0.05");

@@ -383,9 +383,9 @@ TEST(Exploration, RejectsInvalidArrays) {
   EXPECT_EQ(has(refusal("dead:hd0.1", "dead"), "mine.toml"), "");
   EXPECT_EQ(has(refusal("budget = 10", "strategies = [\"prefix\"]"), "to the writes of one disk"),
             "");
-  EXPECT_EQ(
-      has(refusal("device = \"raid5-5-forced\"\n", ""), "is missing, although the campaign has 2"),
-      "");
+  EXPECT_EQ(has(refusal("device = \"raid5-5-forced\"\n", ""),
+                "is missing, but the campaign has 2 devices"),
+            "");
   EXPECT_EQ(has(refusal("[\"ext4\"]", "[\"ext4-external-journal\"]"), "external log"), "");
 }
 

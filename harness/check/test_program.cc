@@ -83,7 +83,8 @@ std::string advice(const std::vector<std::string>& argv) {
   for (std::string word; words >> word;)
     if (word.find('/') == std::string::npos && fs::is_regular_file(word, error))
       return fmt::format(
-          "it runs in an empty folder; to use the file {0} of this folder, write ./{0}", word);
+          "it runs in an empty folder; to use the file {0} of the current folder, write ./{0}",
+          word);
   return "make it exit with 0 when the power does not fail";
 }
 

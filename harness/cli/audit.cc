@@ -259,7 +259,7 @@ AuditRow row_of(const std::vector<std::pair<std::string, const audit::SiteVerdic
 AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::string>& filesystems,
                 Places& places) {
   AuditRow row{.call = fmt::format("{}, no flush", missing.site.call),
-               .verdict = fmt::format("missing: flush {} {} after it, on {}",
+               .verdict = fmt::format("missing: flush {} {} after this call, on {}",
                                       missing.site.names ? "folder" : "file", missing.target,
                                       fmt::join(filesystems, ", ")),
                .missing = true};
@@ -367,7 +367,8 @@ void print_text(const ProgramArguments& arguments, const std::vector<AuditRow>& 
   print_patch(rows);
   if (std::ranges::any_of(rows, &AuditRow::droppable))
     fmt::print(
-        "\"Redundant\" means: on these file systems and kernels, in the states that were tried.\n");
+        "\"Redundant\" applies only to these file systems and kernels, and to the states that were "
+        "tried.\n");
 }
 
 nlohmann::json as_json(const audit::SourcePlace& place) {
@@ -527,9 +528,9 @@ void add_audit(CLI::App& app, int& exit_code) {
       "  headcrash audit --verify './verify.sh' --fs ext4 --fs xfs -- ./mytest 100\n\n"
       "Each call site of fsync, fdatasync, sync_file_range, syncfs, sync, msync, O_SYNC, O_DSYNC "
       "and RWF_DSYNC is\nskipped in turn, and the crash states of that run are verified as by "
-      "`headcrash check`. --time limits the states of\neach such run.\n\n"
-      "Exit code 0: no flush is missing; 1: data can be lost; 2: usage, or a verifier that cannot "
-      "notice a loss; 77: no\nguest can run here.");
+      "`headcrash check`. --time is the time limit for\nthe states of each such run.\n\n"
+      "Exit code 0: no flush is missing; 1: data can be lost; 2: usage error, or a verifier that "
+      "cannot detect a loss;\n77: no guest can run here.");
   command->callback([arguments, &exit_code] {
     exit_code = run_on_program(*arguments, "audit", [&] { return audit_all(*arguments); });
   });

@@ -59,7 +59,7 @@ void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forec
   report::TextTable cells({"", ">", "", ""});
   for (const auto& cell : forecast.each)
     cells.add({cell.key, cell.trial_s ? duration_text(*cell.trial_s) : "",
-               cell.trial_s ? fmt::format("per trial ({})", cell.origin) : "no estimate yet",
+               cell.trial_s ? fmt::format("per trial (from {})", cell.origin) : "no estimate yet",
                cell.parameters});
   fmt::print("{}", cells.text());
   if (forecast.least_s)

@@ -79,7 +79,7 @@ Result<void> check_selection(const std::string& name, const campaign::Selection&
                 "omit it, or run a campaign from a file");
   return fail(selection.filesystems.empty() ? "--trials" : "--only",
               fmt::format("does not apply to {}, whose parts are selected by name", family),
-              fmt::format("use, for example, {}/{}, and --shard for fewer trials", family,
+              fmt::format("use {}/{}, for example; to run fewer trials, use --shard", family,
                           selection.filesystems.empty() ? "PART" : selection.filesystems.front()));
 }
 
@@ -203,7 +203,7 @@ Result<void> write_html(db::Database& database, const campaign::CampaignOutcome&
   tell(pages, arguments.html);
   TRY(const auto written,
       report::write_report(database, {.output = arguments.html, .run = outcome.run}));
-  fmt::print(stderr, "headcrash: the report: {}\n", written.page.string());
+  fmt::print(stderr, "headcrash: report: {}\n", written.page.string());
   return {};
 }
 

@@ -157,7 +157,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
 
 void print_verdict(const Verdict& verdict) {
   if (verdict.kind == Verdict::Kind::kept) {
-    const std::string of = verdict.whole ? ", all that the strategies define"
+    const std::string of = verdict.whole ? " (all states of the strategies)"
                                          : fmt::format(" of about {:.0f}", verdict.space);
     fmt::print("{:<7} kept    {} crash states{}    {:.1f} s\n", verdict.filesystem, verdict.states,
                of, verdict.seconds);
@@ -276,14 +276,14 @@ void add_check(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<CheckArguments>();
   arguments->folder = kDefaultFolder;
   add_program_options(*command, *arguments);
-  command->add_flag("--all", arguments->all, "Do not stop at the first loss of a file system");
+  command->add_flag("--all", arguments->all, "Do not stop at the first loss on a file system");
   add_stacks_options(*command, arguments->stacks, arguments->debug_symbols);
   command->footer(
       "Examples:\n  headcrash check --fs ext4 -- ./mytest\n"
       "  headcrash check --verify './verify.sh' -- ./mytest 100\n"
       "  headcrash check --fs ext4 --fs btrfs --time 300 -- python3 test.py\n\n"
-      "Exit code 0: every promise was kept; 1: one was lost; 2: usage, or a check that cannot "
-      "notice a loss; 77: no guest can run here.");
+      "Exit code 0: every promise was kept; 1: a promise was broken; 2: usage error, or a check "
+      "that\ncannot detect a loss; 77: no guest can run here.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -209,7 +209,7 @@ std::string fish_completion(const CLI::App& app) {
       "function __headcrash_at\n    set -l words (commandline -opc)[2..-1]\n    set -l words (string match -v -- "
       "'-*' $words)\n    test (count $words) -ge (count $argv); or return 1\n    for i in (seq (count $argv))\n"
       "        test \"$words[$i]\" = \"$argv[$i]\"; or return 1\n    end\nend\n"
-      "# Likewise, and nothing else.\n"
+      "# The words before the cursor that are not options are exactly these.\n"
       "function __headcrash_only\n    set -l words (commandline -opc)[2..-1]\n    set -l words (string match -v -- "
       "'-*' $words)\n    test \"$words\" = \"$argv\"\nend\ncomplete -c headcrash -f -n '__headcrash_only'\n";
   each_command(app, "", [&text](const CLI::App& command, const std::string& place) {

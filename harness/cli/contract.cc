@@ -443,7 +443,7 @@ void add_contract(CLI::App& app, int& exit_code) {
       "  headcrash contract --fs ufs-journal --fs lfs-roll-forward\n"
       "  headcrash contract --fs ext4 --fs xfs --test replace\n"
       "  headcrash contract --fs ext4@6.12 --test 39 --states 1000 -o table\n\n"
-      "Exit code 1: a guarantee that is promised or relied on is broken.");
+      "Exit code 1: a guarantee that is promised, or that programs rely on, is broken.");
   command->require_subcommand(0, 1);
   add_diff(*command, arguments, exit_code);
   command->callback([arguments, command, &exit_code] {

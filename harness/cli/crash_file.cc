@@ -59,7 +59,7 @@ std::string count_of(std::size_t count, const char* one, const char* many) {
 std::string summary_of(const CrashFile& of, const report::CrashPage& page) {
   if (of.checked && !of.judgement.summary.empty()) return of.judgement.summary;
   if (of.checked && oracle::keeps_promises(of.judgement.verdict))
-    return "The file system recovered, and everything it had promised was there.";
+    return "The file system recovered, and kept everything that it had promised.";
   return fmt::format("{} and {} were recorded.",
                      count_of(page.requests.size(), "request", "requests"),
                      count_of(page.flushes.size(), "flush", "flushes"));
@@ -83,7 +83,7 @@ Result<void> save_crash_file(const CrashFile& of, const fs::path& path) {
   if (of.filesystem != nullptr) {
     page.facts.emplace_back("file system", of.filesystem->title);
   } else if (!page.filesystem_type.empty()) {
-    page.facts.emplace_back("file system, by its superblock", page.filesystem_type);
+    page.facts.emplace_back("file system, according to its superblock", page.filesystem_type);
   }
   page.facts.emplace_back("device", of.run->header().devices.front().profile);
   if (!of.recovery_of.empty()) page.facts.emplace_back("during the recovery of", of.recovery_of);

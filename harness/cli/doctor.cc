@@ -94,7 +94,7 @@ Finding examine_user_mode_guest(const fs::path& cache) {
   if (*image) return {"user-mode guest", "kernel " + (*image)->kernel_version, "", true};
   if (vm::user_mode_kernel_is_built(cache))
     return {"user-mode guest", "its kernel is built",
-            "the first command that needs a guest packs it", true};
+            "the first command that needs this guest creates its image", true};
   return {"user-mode guest",
           "not built yet",
           "needed only for virtual time: " + base::installation().build_guest.string() +
@@ -204,7 +204,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
   const auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Machine-readable output");
   command->footer(
-      "Examples:\n  headcrash doctor\n  headcrash doctor --json\n\nExit code 2: something is "
+      "Examples:\n  headcrash doctor\n  headcrash doctor --json\n\nExit code 2: an item is "
       "marked BAD.");
   command->callback([as_json, &exit_code] { exit_code = doctor(*as_json); });
 }

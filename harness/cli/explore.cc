@@ -632,10 +632,12 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option(
       "--slow", arguments->disk.slow,
-      "While the workload runs, writes of this kind take --slow-us longer. The kind is part of a "
-      "write's description in a failure report (\"inode table\", \"node\"); the workload is "
-      "recorded twice");
-  command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: additional time")
+      "While the workload runs, writes of this kind take --slow-us longer. A kind is a part of a "
+      "write's description in a failure report, such as \"inode table\" or \"node\". The workload "
+      "is recorded twice");
+  command
+      ->add_option("--slow-us", arguments->disk.slow_us,
+                   "With --slow: additional time in microseconds")
       ->check(between(1, 1'000'000))
       ->capture_default_str();
   add_stacks_options(*command, arguments->disk.issuers, arguments->debug_symbols);

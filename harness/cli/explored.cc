@@ -193,8 +193,8 @@ std::string headline(const Explored& explored) {
   const std::string& name = explored.filesystem.name;
   const std::string so_far = explored.interrupted ? "interrupted: " : "";
   if (explored.workload.failure)
-    return fmt::format("{}{}: workload-failed; {}; {} of {} crash states before it failed", so_far,
-                       name, *explored.workload.failure, result.checked - result.clean,
+    return fmt::format("{}{}: workload-failed; {}; before that, {} of {} crash states failed",
+                       so_far, name, *explored.workload.failure, result.checked - result.clean,
                        result.checked);
   if (result.checked == 0) return so_far + name + ": no crash state was checked";
   const std::uint64_t failing = result.checked - result.clean;

@@ -171,8 +171,9 @@ void print_result(const TestResult& result) {
                crash.states);
   }
   for (const fstests::SkippedPeriod& skipped : crash.skipped)
-    fmt::print("        events {} to {} not explored: the state at the unmount fails: {}\n",
-               skipped.period.from, skipped.period.to, skipped.reason);
+    fmt::print(
+        "        events {} to {} were not explored, because the state at the unmount failed: {}\n",
+        skipped.period.from, skipped.period.to, skipped.reason);
   std::fflush(stdout);
 }
 
@@ -333,14 +334,14 @@ Result<adapters::LinuxAdapter> adapter_of(const FstestsArguments& arguments,
   TRY(auto filesystem, adapters::load_adapter(name));
   TRY(apply_kernel(arguments.kernel, filesystem));
   if (filesystem.has_several_disks() || filesystem.stack)
-    return fail("--fs", name + " needs several disks, and the suite formats a single one",
+    return fail("--fs", name + " needs several disks, but the suite formats only one",
                 "use a file system on one disk");
   return filesystem;
 }
 
 Result<void> check(const FstestsArguments& arguments) {
   if (!arguments.recording.empty() && arguments.filesystems.size() != 1)
-    return fail("--recording", "needs the file system that was recorded", "add one --fs");
+    return fail("--recording", "needs exactly one --fs", "name the file system that was recorded");
   if (!arguments.csv.empty()) TRY(check_output_path(arguments.csv, "--csv"));
   if (!arguments.recording.empty()) return {};
   if (arguments.command.empty())
@@ -455,7 +456,7 @@ void add_options(CLI::App& command, FstestsArguments& arguments) {
       ->allow_extra_args(false);
   command
       .add_option("--expunge", arguments.expunge,
-                  "File with tests that are not run, one on each line, such as known failures; "
+                  "File with tests to skip, one on each line, such as known failures; "
                   "may be repeated")
       ->allow_extra_args(false);
   command.add_option("--recording", arguments.recording,
@@ -508,8 +509,8 @@ void add_fstests(CLI::App& app, int& exit_code) {
       "  headcrash fstests --rootfs suite --test generic/034 --junit fstests.xml -- "
       "/var/lib/xfstests/check\n"
       "  headcrash fstests --recording headcrash-fstests/ext4/generic-034.hcrec --fs ext4\n\n"
-      "Exit code 0: all tests passed or were not run, and all crash states had what was durable; "
-      "1: a test or a crash state failed; 2: usage, or a crash state that failed only once.");
+      "Exit code 0: all tests passed or were not run, and all crash states had all durable data; "
+      "1: a test or a crash state failed; 2: usage error, or a crash state that failed only once.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

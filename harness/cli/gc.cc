@@ -70,8 +70,9 @@ void add_gc(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n  headcrash gc --db demo.db --dry-run\n  headcrash gc --db demo.db --older-than 7 "
       "--keep-failures\n\n"
-      "Verdicts and timings stay. Only files in the *.artefacts folders next to the database are removed; their\n"
-      "trials can no longer be replayed. Exit code 2: a path was refused and not changed.");
+      "Verdicts and timings are kept. Only files in the *.artefacts folders next to the database "
+      "are removed; their\ntrials can no longer be replayed. Exit code 2: a path was refused and not "
+      "removed.");
   command->callback([arguments, &exit_code] { exit_code = run_gc(*arguments); });
 }
 

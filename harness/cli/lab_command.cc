@@ -54,7 +54,8 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments,
                         const std::string& otherwise) {
   command.add_option(
       "--kernel", arguments.kernel,
-      "The guest's kernel: a Debian version (6.12, 6.1-rt), a bzImage, or with --guest virtual a folder with its source; default: the kernel of the host's release");
+      "The guest's kernel: a Debian version (6.12, 6.1-rt), a bzImage, or, with --guest virtual, a "
+      "folder with the kernel's source; default: the kernel of the host's release");
   command.add_option("--modules", arguments.modules,
                      "Modules of a bzImage: the folder that modules_install made, or a .ko file");
   add_guest_option(command, arguments.guest, otherwise);

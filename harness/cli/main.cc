@@ -31,9 +31,9 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     // fmt throws if a write to stdout fails.
     if (std::ferror(stdout) != 0) return finish_output(kUsage);
-    std::fprintf(stderr,
-                 "headcrash: internal error: %s; please report it with the command that led here\n",
-                 error.what());  // unlike fmt, does not throw if standard error is not writable
+    std::fprintf(
+        stderr, "headcrash: internal error: %s; please report it with the command that caused it\n",
+        error.what());  // unlike fmt, does not throw if standard error is not writable
     return kUsage;
   }
 }

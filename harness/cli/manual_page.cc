@@ -187,8 +187,8 @@ std::string manual_page(const CLI::App& app, const CLI::App& command) {
         ".TP\n.B HEADCRASH_DB\nThe default results database, used if \\-\\-db is omitted.\n"
         ".TP\n.B HEADCRASH_PLUGIN\nAn nbdkit plugin to use instead of the installed plugin.\n" +
         section("FILES") +
-        ".TP\n.I /usr/share/headcrash/docs\nThe manual, beginning with first\\-crash.md; below /usr/local of a local "
-        "installation.\n"
+        ".TP\n.I /usr/share/headcrash/docs\nThe manual, which begins with first\\-crash.md. In a local "
+        "installation, it is below /usr/local.\n"
         ".TP\n.I /usr/share/headcrash\nThe built\\-in profiles, file systems, campaigns and examples, to be copied and "
         "changed.\n";
   return text + see_also(app, command);

@@ -202,7 +202,7 @@ Result<void> make_result_folder(const ProgramArguments& arguments) {
   const fs::path folder = arguments.folder;
   std::error_code error;
   if (fs::exists(folder, error) && !has_only_results(folder))
-    return fail(folder.string(), "contains files that no check has written",
+    return fail(folder.string(), "contains files that headcrash did not write",
                 "choose another folder with --folder");
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);
@@ -273,8 +273,8 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments) {
       ->check(between(1, 1'000'000))
       ->capture_default_str();
   command.add_option("--disk", arguments.disk,
-                     "Size of the test disk; default: the smallest for the file system, with room "
-                     "for what the program writes and preallocates on this host");
+                     "Size of the test disk; default: the smallest for the file system, with space "
+                     "for the data that the program writes and preallocates on this host");
   command
       .add_option("--run-limit", arguments.limit_s,
                   "Time limit in seconds for each command on this host")

@@ -135,7 +135,7 @@ void add_query(CLI::App& app, int& exit_code) {
   command->add_option("--run", arguments->run, "Value of :run; default: the newest run")
       ->check(CLI::PositiveNumber);
   command->add_option("--rows", arguments->rows, "Maximum number of rows")->capture_default_str();
-  command->add_flag("--json", arguments->as_json, "Print a list of objects as JSON");
+  command->add_flag("--json", arguments->as_json, "Print the rows as a JSON list of objects");
   command->add_flag("--csv", arguments->as_csv, "Print CSV (RFC 4180)")->excludes("--json");
   command->add_flag(
       "--schema", arguments->schema,

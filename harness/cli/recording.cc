@@ -346,7 +346,7 @@ void add_recording(CLI::App& app, int& exit_code) {
   imported->add_option("-o,--output", arguments->output, "Recording to write")->required();
   imported->add_option(
       "--size", arguments->size,
-      "Size of the device, which is not in the log; default: up to the last write");
+      "Size of the device, which the log does not contain; default: the end of the last write");
   imported->add_flag("--json", arguments->as_json, "Print the result as JSON");
   imported->callback([arguments, &exit_code] { exit_code = run_import(*arguments); });
 

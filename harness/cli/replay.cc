@@ -58,8 +58,8 @@ Result<Replayed> replay_anew(const StoredTrial& trial) {
   if (!campaign) return forward_error(campaign);
   auto plan = campaign::TrialPlans(*campaign).find(trial.key);
   if (!plan || plan->cell == nullptr)
-    return fail(trial.database, fmt::format("its campaign plans no trial \"{}\"", trial.key),
-                "it was created by another version of headcrash");
+    return fail(trial.database, fmt::format("its campaign has no trial \"{}\"", trial.key),
+                "use the version of headcrash that created the database");
   campaign::ExploredCell cell = *plan->cell;
   cell.filesystem = trial.filesystem;
   if (cell.application) cell.application->add_to(cell.filesystem.guest);
@@ -148,7 +148,7 @@ void print_text(const Replayed& now, const std::optional<StoredOutcome>& then) {
                base::printable(finding.found));
   }
   if (!then) {
-    fmt::print("no verdict of this state is recorded\n");
+    fmt::print("no verdict is recorded for this state\n");
   } else if (as_recorded(now, *then)) {
     fmt::print("as recorded ({})\n", then->verdict);
   } else {
@@ -317,7 +317,8 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
 /// Rejects combinations of options that are invalid, or that do not fit this trial.
 Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   if (arguments.find_fix && arguments.shell)
-    return fail("--find-fix", "cannot be combined with --shell, which has no verdict");
+    return fail("--find-fix", "cannot be combined with --shell, which gives no verdict",
+                "omit one of them");
   if (!arguments.anew) return {};
   for (const auto& [given, option] :
        {std::pair{arguments.shell, "--shell"}, {!arguments.html.empty(), "--html"}})
@@ -329,7 +330,7 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
         arguments.trial.trial, "a recording does not contain the settings of its run",
         "give a trial of a database, or run `headcrash explore --workload LIST.operations.txt`");
   if (trial.explored && !trial.outcome)
-    return fail(trial.key, fmt::format("no verdict on state {} is recorded", trial.state),
+    return fail(trial.key, fmt::format("no verdict is recorded for state {}", trial.state),
                 "choose a failed state");
   if (trial.explored && oracle::keeps_promises(oracle::verdict_named(trial.outcome->verdict)))
     return fail(trial.key, fmt::format("state {} kept its promises", trial.state),
@@ -434,8 +435,9 @@ void add_replay(CLI::App& app, int& exit_code) {
       "  git bisect run headcrash replay 17 --db demo.db --anew --kernel-from kernel\n"
       "  git bisect run sh -c 'make -s bzImage || exit 125; headcrash replay 17 --kernel "
       "arch/x86/boot/bzImage'\n\n"
-      "Recovers a crash state again. The writes before the cut come from the recording, whatever --kernel is. With "
-      "--anew\nthe kernel repeats the writes as well, and only findings of the recorded kind count.\n\n"
+      "Recovers a crash state again. The writes before the cut come from the recording, regardless "
+      "of --kernel. With --anew\nthe kernel repeats the writes as well, and only findings of the "
+      "recorded kind count.\n\n"
       "Exit codes, suitable for git bisect run: 0 all promises kept, 1 failure, 125 not testable, 2 usage error or "
       "missing trial.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });

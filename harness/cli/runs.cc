@@ -164,8 +164,8 @@ void add_runs(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->as_json, "Print the runs as JSON");
   command->footer(
       "Examples:\n  headcrash runs --db demo.db\n  headcrash runs --db demo.db --json\n\n"
-      "Other commands take the number of a run with --run. State: finished, unfinished (repeat the command that\n"
-      "started it with --resume), or the process that is executing it.");
+      "Other commands take the number of a run with --run. State: finished, unfinished (to resume "
+      "it, repeat its\ncommand with --resume), or the process that is executing it.");
   command->callback([arguments, &exit_code] { exit_code = list_runs(*arguments); });
 }
 

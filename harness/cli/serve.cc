@@ -222,7 +222,8 @@ int serve(ServeArguments& arguments) {
   if (!arguments.vhost_user.empty()) return serve_over_vhost(arguments, *spec);
   if (arguments.virtual_time)
     return report_error(
-        {"--virtual-time", "requires a guest over vhost-user", "add --vhost-user SOCKET"},
+        {"--virtual-time", "requires a guest whose disk is attached over vhost-user",
+         "add --vhost-user SOCKET"},
         arguments.as_json);
   if (!arguments.memory.empty())
     return report_error(

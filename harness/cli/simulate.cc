@@ -191,7 +191,8 @@ void print_text(const json& r) {
   if (r.contains("measured")) {
     const json& m = r["measured"];
     fmt::print(
-        "against {} measured: demerit {:.2f} %  mean error {:+.3f} ms  within 1 ms {:.1f} %\n",
+        "compared with {} measured requests: demerit {:.2f} %  mean error {:+.3f} ms  within 1 ms "
+        "{:.1f} %\n",
         m["requests"].get<std::uint64_t>(), m["demerit_percent"].get<double>(),
         m["mean_error_ms"].get<double>(), m["within_1ms_percent"].get<double>());
   }
@@ -254,13 +255,15 @@ int simulate(const SimulateArguments& arguments) {
                         arguments.as_json);
   }
   if (!arguments.machine.empty() && !(arguments.size.empty() && arguments.write_cache.empty())) {
-    return report_error(
-        {"--machine", "sets the size and write cache of each device", "set them in the file"},
-        arguments.as_json);
+    return report_error({"--machine", "cannot be combined with --size or --write-cache",
+                         "set them in the machine file, for each device"},
+                        arguments.as_json);
   }
   if (arguments.csv == "-" && arguments.as_json) {
     return report_error(
-        {"--csv -", "and --json would share standard output", "write the CSV to a file"}, true);
+        {"--csv -", "cannot be combined with --json, which also writes to standard output",
+         "write the CSV to a file"},
+        true);
   }
   catch_interrupts();
   auto machine = machine_of(arguments);
@@ -301,7 +304,7 @@ std::string format_help() {
   for (const replay::TraceFormatRow& row : replay::trace_formats()) {
     text += fmt::format("\n  {:<9} {}", row.name, row.fields);
     if (row.recognises == nullptr && row.format > replay::TraceFormat::closed)
-      text += " (never detected; name it)";
+      text += " (not detected; give --format)";
   }
   return text;
 }

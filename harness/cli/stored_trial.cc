@@ -165,7 +165,7 @@ class Reader {
     TRY(const auto more, row.bind(trial_.id, arguments_.state).step());
     if (!more) {
       if (arguments_.state.empty())
-        return fail(trial_.key, "no state of this trial has failed", "select one with --state");
+        return fail(trial_.key, "no state of this trial has failed", "select a state with --state");
       // The user may also select a state that has not been checked.
       trial_.state = arguments_.state;
       return {};
@@ -262,7 +262,8 @@ Result<OpenedState> open_state(const StoredTrial& trial) {
   std::error_code error;
   if (trial.recording.empty() || !fs::exists(trial.recording, error)) {
     return fail(trial.recording.empty() ? trial.key : trial.recording.string(),
-                "the recording was not kept", "run the campaign again with recordings kept");
+                "the recording was not kept",
+                "run the campaign again; keep = true under [explore] keeps all recordings");
   }
   OpenedState opened{.recording = trial.recording};
   std::string name = trial.state;

@@ -90,7 +90,7 @@ class RowParser {
     return fail(subject_,
                 fmt::format("row \"{}\": expected {}, not \"{}\"", row_.text, wanted,
                             at_ < words_.size() ? words_[at_] : "the end"),
-                "headcrash contract --help describes rows");
+                "harness/contract/allowed_set.h describes rows");
   }
 
   Result<void> parse_synced() {

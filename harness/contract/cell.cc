@@ -119,7 +119,7 @@ void Cell::add(const oracle::Judgement& judgement, const std::vector<oracle::Fin
 
 void Cell::finish(const std::vector<states::Coverage>& coverage) {
   if (states == 0) {
-    if (problem.empty()) problem = "no crash state";
+    if (problem.empty()) problem = "there was no crash state";
     return;
   }
   whole = unchecked == 0;
@@ -259,8 +259,10 @@ Result<Table> parse_table(const std::string& text, const std::string& file_name)
     for (const json& each : root.at("tests")) {
       const auto test = std::ranges::find(known, each.at("number").get<int>(), &LitmusTest::number);
       if (test == known.end() || test->name != each.at("name").get<std::string>())
-        return fail(file_name, fmt::format("contains test {}, which this headcrash does not have",
-                                           each.at("number").get<int>()));
+        return fail(file_name,
+                    fmt::format("contains test {}, which this headcrash does not have",
+                                each.at("number").get<int>()),
+                    "use the version of headcrash that wrote the file");
       table.tests.push_back(*test);
     }
     for (const json& each : root.at("cells")) {

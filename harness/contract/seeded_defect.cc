@@ -150,7 +150,7 @@ Result<DefectStep> parse_defect_step(const std::string& text, std::size_t operat
   DefectStep step{.kind = known->kind, .path = argument, .other = {}};
   if (argument.empty()) return fail(subject, fmt::format("\"{}\" lacks an argument", text));
   if (step.kind == Kind::add && !(words >> step.other))
-    return fail(subject, fmt::format("\"{}\" lacks the other path", text), "use add PATH OTHER");
+    return fail(subject, fmt::format("\"{}\" lacks the second path", text), "use add PATH OTHER");
   if (words >> rest)
     return fail(subject, fmt::format("\"{}\": unexpected \"{}\"", text, rest), "remove it");
   if (step.kind != Kind::forget && step.kind != Kind::cut) return step;

@@ -72,7 +72,7 @@ oracle::Finding lost(const ObservedObject& object, std::uint64_t before_us, std:
   return {.kind = oracle::Verdict::lost_synced_data,
           .tier = oracle::Tier::documented,
           .path = object.path,
-          .expected = fmt::format("unchanged since {} us, before the last sync or mount",
+          .expected = fmt::format("unchanged since {} us before the last sync or mount",
                                   before_us - static_cast<std::uint64_t>(*object.changed_us)),
           .found = std::move(found)};
 }

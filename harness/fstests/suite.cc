@@ -77,7 +77,7 @@ Result<Suite> find_suite(const fs::path& rootfs, const std::string& command) {
                 "copy the built suite there (docs/fstests.md)");
   if (!fs::is_directory(suite.folder() / "tests", error))
     return fail(suite.folder().string(), "has no folder `tests`",
-                "give the program `check` of the suite");
+                "name the program `check` in the folder of the built suite");
   return suite;
 }
 
@@ -87,7 +87,7 @@ Result<std::vector<std::string>> select_tests(const Suite& suite, const std::str
   for (const std::string& folder : {std::string("generic"), std::string("shared"), type})
     TRY(add_tests(suite, folder, tests));
   if (tests.empty())
-    return fail(suite.folder().string(), "has no lists of groups",
+    return fail(suite.folder().string(), "has no lists of test groups",
                 "build the suite with `make`, which creates them");
   std::set<std::string> chosen;
   std::vector<std::string> groups, names;

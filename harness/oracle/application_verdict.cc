@@ -19,7 +19,7 @@ std::optional<Finding> finding_in(std::string_view line) {
   constexpr std::string_view kLost = "lost: ", kWrong = "wrong: ";
   if (line.starts_with(kLost)) {
     return Finding{Verdict::lost_synced_data, Tier::posix, std::string(line.substr(kLost.size())),
-                   "present after the power cut", "not there"};
+                   "present after the power cut", "missing"};
   }
   if (line.starts_with(kWrong)) {
     return Finding{Verdict::wrong_data, Tier::integrity, std::string(line.substr(kWrong.size())),

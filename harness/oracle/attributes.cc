@@ -114,7 +114,8 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   if (!acl) return wrong(fmt::format("the value of \"{}\" is not an access control list", name));
   if (inherited && holder.type != FileType::directory)
     return wrong(
-        fmt::format("\"{}\" is not a directory and cannot have a default list", operation.path));
+        fmt::format("\"{}\" is not a directory, so it cannot have a default access control list",
+                    operation.path));
   if (access) set_access_list(holder, *acl);
   if (inherited)
     set_attribute(holder, name, acl->empty() ? std::nullopt : std::optional(acl->value()));
@@ -142,8 +143,8 @@ Result<void> Follower::check_attributes_are_reported(const Operation& operation,
   return fail(
       subject(),
       fmt::format("\"{}\" would have more attributes than a dump can report", operation.path),
-      fmt::format("set at most {} attributes with at most {} KiB of names and values (a value "
-                  "over 1 KiB is reported as a short checksum) and {} KiB of names",
+      fmt::format("set at most {} attributes, with at most {} KiB of names and values (a value "
+                  "over 1 KiB counts as a short checksum) and at most {} KiB of names",
                   kMost, kBytesMost >> 10, kNamesMost >> 10));
 }
 

@@ -19,7 +19,7 @@ using Kind = Operation::Kind;
 Result<void> Follower::make(const std::string& path, ObjectHistory fresh) {
   const auto place = look_up(path);
   if (!place) return wrong(fmt::format("the directory of \"{}\" does not exist", path));
-  if (place->token) return wrong(fmt::format("\"{}\" exists already", path));
+  if (place->token) return wrong(fmt::format("\"{}\" already exists", path));
   const TokenId token = new_object(std::move(fresh));
   inherit_attributes(place->directory, token);
   bind(*place, path, token);
@@ -53,11 +53,11 @@ Result<void> Follower::link(const Operation& operation) {
   const auto place = look_up(operation.target);
   if (!existing) return missing(operation.path);
   if (open && has_lost_its_names(*existing))
-    return wrong(fmt::format("the file of \"{}\" has lost its names and cannot be linked again",
-                             operation.path));
+    return wrong(
+        fmt::format("the file of \"{}\" has no name left, so it cannot be linked", operation.path));
   if (object(*existing).type == FileType::directory) return wrong("a directory has only one name");
   if (!place || place->token)
-    return wrong(fmt::format("\"{}\" cannot be a new name", operation.target));
+    return wrong(fmt::format("\"{}\" exists, or its directory does not", operation.target));
   bind(*place, operation.target, new_token(history_.tokens[*existing].object));
   return {};
 }
@@ -78,10 +78,10 @@ Result<void> Follower::rename(const Operation& operation) {
   const ObjectId moved = history_.tokens[*from->token].object;
   const bool directory = history_.objects[moved].type == FileType::directory;
   if (directory && lies_below(to->directory, moved))
-    return wrong("a directory cannot move into itself");
+    return wrong("a directory cannot be moved into itself");
   if (to->token) {
     if (operation.kind == Kind::rename_noreplace)
-      return wrong(fmt::format("\"{}\" exists already", operation.target));
+      return wrong(fmt::format("\"{}\" already exists", operation.target));
     // According to POSIX, rename() has no effect if both names are links to the same file.
     if (history_.tokens[*to->token].object == moved) return {};
     const bool onto_directory = object(*to->token).type == FileType::directory;
@@ -103,7 +103,7 @@ Result<void> Follower::exchange(const Operation& operation) {
   if (!other || !other->token) return missing(operation.target);
   if (lies_below(other->directory, history_.tokens[*one->token].object) ||
       lies_below(one->directory, history_.tokens[*other->token].object))
-    return wrong("a directory cannot move into itself");
+    return wrong("a directory cannot be moved into itself");
   if (history_.tokens[*one->token].object == history_.tokens[*other->token].object) return {};
   bind(*one, operation.path, other->token, true);
   bind(*other, operation.target, one->token, true);
@@ -130,7 +130,8 @@ Result<void> Follower::write(const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store;
   if (mapped) accessed(file);
-  if (mapped && end > size(file) && !file.unclear) return wrong("a mapping cannot extend a file");
+  if (mapped && end > size(file) && !file.unclear)
+    return wrong("a write through a mapping cannot extend a file");
   const std::uint64_t first_block = operation.offset / kStampBytes;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
   write_bytes(file, operation);

@@ -33,7 +33,7 @@ class Writer {
   }
 
   Result<void> add(const ObservedObject& object) {
-    if (object.cut || object.attributes_cut) return cannot(object, "was described only in part");
+    if (object.cut || object.attributes_cut) return cannot(object, "was reported only in part");
     if (object.error != 0) return cannot(object, "cannot be read");
     const auto [first, is_first] = named_.emplace(object.inode, object.path);
     if (!is_first) {
@@ -55,7 +55,7 @@ class Writer {
 
  private:
   static tl::unexpected<Error> cannot(const ObservedObject& object, const std::string& why) {
-    return fail(object.path, why + ", so the list cannot continue after it",
+    return fail(object.path, why + ", so the list cannot continue after the crash",
                 "end the list at the crash");
   }
 

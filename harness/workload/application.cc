@@ -234,7 +234,8 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
   TRY(root.take("base", base));
   if (!base.empty()) {
     if (depth >= kDeepestBase)
-      return fail(root.subject("base"), "is circular or nested too deeply");
+      return fail(root.subject("base"), "is circular or nested too deeply",
+                  "omit it from one of the files");
     TRY(const auto parent, load(base, depth + 1));
     application = parent;
   }

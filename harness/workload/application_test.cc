@@ -228,24 +228,23 @@ TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   std::ofstream(folder + "/judge.sh") << sqlite.files.at("judge.sh");
   std::ofstream(folder + "/held.py") << lmdb.files.at("held.py");
   const bool python = said_by("python3 -c 'print(1)'", "", folder) == "1\n";
-  for (
-      const Held& held : {
-          Held{"all", "333", ""},
-          Held{"all", "3333", ""},  // the fourth transaction is committed but not reported yet
-          Held{"all", "33-", "lost: transaction 3\n"},
-          Held{"all", "---", "lost: transaction 1\nlost: transaction 2\nlost: transaction 3\n"},
-          Held{"all-but-last", "33-", "permitted: the last 1 of 3 commits are undone\n"},
-          Held{"all-but-last", "3--",
-               "lost: transaction 2\npermitted: the last 1 of 3 commits are undone\n"},
-          Held{"order", "3--", "permitted: the last 2 of 3 commits are undone\n"},
-          Held{
-              "order", "3-3",
-              "wrong: transaction 2 is not there, and 3 is\npermitted: the last 1 of 3 commits are undone\n"},
-          Held{
-              "order", "32-",
-              "wrong: transaction 2 is there in part\npermitted: the last 1 of 3 commits are undone\n"},
-          Held{"order", "3x3", "wrong: transaction 2 holds something else\n"},
-      }) {
+  for (const Held& held : {
+           Held{"all", "333", ""},
+           Held{"all", "3333", ""},  // the fourth transaction is committed but not reported yet
+           Held{"all", "33-", "lost: transaction 3\n"},
+           Held{"all", "---", "lost: transaction 1\nlost: transaction 2\nlost: transaction 3\n"},
+           Held{"all-but-last", "33-", "permitted: the last 1 of 3 commits are undone\n"},
+           Held{"all-but-last", "3--",
+                "lost: transaction 2\npermitted: the last 1 of 3 commits are undone\n"},
+           Held{"order", "3--", "permitted: the last 2 of 3 commits are undone\n"},
+           Held{"order", "3-3",
+                "wrong: transaction 2 is missing, but 3 is present\n"
+                "permitted: the last 1 of 3 commits are undone\n"},
+           Held{"order", "32-",
+                "wrong: transaction 2 is only partly present\n"
+                "permitted: the last 1 of 3 commits are undone\n"},
+           Held{"order", "3x3", "wrong: transaction 2 contains other data\n"},
+       }) {
     std::string lines = "told 1\ntold 2\ntold 3\n", parts, strange;
     for (int tx = 1; held.there[tx - 1] != 0; ++tx) {
       const char seen = held.there[tx - 1];

@@ -181,12 +181,12 @@ std::vector<WorkloadSummary> known_workloads() {
       {"small-files",
        "creates, overwrites, renames, replaces and removes small files, and persists half of "
        "the changes"},
-      {"random", "all operations except whiteouts, drawn with weights"},
+      {"random", "random operations of all kinds except whiteouts, with weights"},
       {"random-more",
-       "like random, plus operations that move, share and map ranges, and fifos, remount, "
-       "freeze"},
+       "like random, plus fifos, remount, freeze, and operations that move, share and map "
+       "ranges"},
       {"random-crashes",
-       "like random, with power cuts within the list, which continues after each cut"},
+       "like random, with power cuts inside the list; the list continues after each cut"},
       {"random-threads", fmt::format("like random, in {} concurrent threads", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group)
@@ -202,9 +202,10 @@ std::vector<WorkloadSummary> known_workloads() {
   for (int length = 1; length <= kLongestOfMore; ++length)
     list.push_back(
         {fmt::format("{}{}", kAceMorePrefix, length),
-         fmt::format("{}, ending with an operation that ace-seq lacks: moving, sharing or mapping "
-                     "a range, fifo, remount, freeze",
-                     length == 1 ? "one step" : "every workload of two steps"),
+         fmt::format(
+             "{}, ending with an operation that ace-seq does not have: fifo, remount, freeze, or "
+             "moving, sharing or mapping a range",
+             length == 1 ? "one step" : "every workload of two steps"),
          ace_of(length, Ace::Vocabulary::more).count()});
   return list;
 }

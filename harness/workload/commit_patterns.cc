@@ -283,9 +283,10 @@ constexpr std::array kCommitScenarios{
     CommitScenario{
         {"allocated-extents", "preallocated space is partly written, punched, zeroed and synced"},
         allocated_extents},
-    CommitScenario{{"dropped-links",
-                    "names of one file come and go in two directories, partly while it is open"},
-                   dropped_links}};
+    CommitScenario{
+        {"dropped-links",
+         "names of one file come and go in two directories, some of them while it is open"},
+        dropped_links}};
 
 }  // namespace
 

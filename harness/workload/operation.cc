@@ -268,7 +268,8 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
                              operation.seconds <= kLatestSeconds;
   if ((operation.kind == Kind::touch || operation.kind == Kind::access) && !representable) {
     return fail(subject,
-                fmt::format("the time must be even, {} to {}", kEarliestSeconds, kLatestSeconds),
+                fmt::format("the time must be an even number from {} to {}", kEarliestSeconds,
+                            kLatestSeconds),
                 "every file system can store these times");
   }
   if (operation.kind == Kind::mknod && operation.target != "fifo")
@@ -339,7 +340,7 @@ tl::expected<std::uint8_t, std::string> parse_thread(std::vector<std::string_vie
   }
   words.erase(words.begin());
   if (!words.empty() && words[0] == "join")
-    return tl::unexpected<std::string>("a join concerns all threads; remove the @ prefix");
+    return tl::unexpected<std::string>("a join applies to all threads; remove the @ prefix");
   return thread;
 }
 

@@ -376,11 +376,10 @@ constexpr std::array kScenarios{
               "records are appended to a log with fdatasync; the log is rotated by rename"},
              append_log},
     Scenario{{"mail-spool", "maildir: tmp, link into new, rename into cur, unlink"}, mail_spool},
-    Scenario{{"sqlite-rollback", "SQLite's rollback journal: the files' writes and syncs"},
+    Scenario{{"sqlite-rollback", "the writes and syncs of SQLite's rollback journal"},
              sqlite_rollback},
-    Scenario{
-        {"sqlite-wal", "SQLite's write-ahead log with checkpoints: the files' writes and syncs"},
-        sqlite_wal},
+    Scenario{{"sqlite-wal", "the writes and syncs of SQLite's write-ahead log, with checkpoints"},
+             sqlite_wal},
     Scenario{
         {"overwrite-fsync", "files of fixed length are overwritten in place, each write synced"},
         overwrite_fsync},
@@ -396,9 +395,9 @@ constexpr std::array kScenarios{
     Scenario{{"whiteouts",
               "a file moves away and leaves a whiteout, each step synced, as under overlayfs"},
              whiteouts},
-    Scenario{
-        {"inode-changes", "chmod, chown, explicit times and fallocate, partly made persistent"},
-        inode_changes}};
+    Scenario{{"inode-changes",
+              "chmod, chown, explicit times and fallocate, some of them made persistent"},
+             inode_changes}};
 
 }  // namespace
 

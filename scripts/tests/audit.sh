@@ -60,7 +60,7 @@ exits 77 env HEADCRASH_CACHE=/proc/nowhere "$headcrash" audit --guest qemu --fs 
 
 guest=(--fs ext4 --states 16 --time 60)
 exits 1 "$headcrash" audit "${guest[@]}" --sarif audit.sarif --summary audit.md --verify 'sh ./verify.sh' -- ./store
-said "^store.c:$(line_of 'not flushed')  write, no flush .* missing: flush file counter after it, on ext4"
+said "^store.c:$(line_of 'not flushed')  write, no flush .* missing: flush file counter after this call, on ext4"
 said "^store.c:$(line_of needed)  fdatasync\\(log\\) +2  needed"
 said "^store.c:$(line_of doubled)  fdatasync\\(log\\) +2  redundant on ext4 \\([0-9]+ of [0-9]+ states\\) +[0-9.]+ ms$"
 said "^remove  store.c:$(line_of doubled)  fdatasync"

@@ -26,7 +26,7 @@ mkdir no-trace && printf '#!/bin/sh\nexit 1\n' >no-trace/strace && chmod +x no-t
 exits 77 env PATH="$scratch/no-trace:$PATH" "$headcrash" check --fs ext4 -- ./synced
 mkdir other && touch other/file other/application.toml
 exits 2 "$headcrash" check --fs ext4 --folder other -- ./synced
-said "contains files that no check has written"
+said "contains files that headcrash did not write"
 
 # Most cases use user-mode guests if their kernel has been built (the default), because these boot faster.
 guest=(--fs ext4 --states 16 --time 120)

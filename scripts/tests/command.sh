@@ -95,7 +95,7 @@ printf '[[device]]\nname = "a"\nprofile = "hp-c2447"\n[[device]]\nname = "b"\npr
 printf '0 0 8 8 1\n1 1 8 8 1\n' >both.trace
 "$headcrash" simulate --machine two.toml --trace both.trace | says "^b.1 " || failed "simulate on a machine"
 printf 'R Hit 0 8 9000.0 0\nR Hit 8 8 2000.0 0\n' >measured.closed
-"$headcrash" simulate --profile hp-c2447 --trace measured.closed | says "against 2 measured: demerit" || failed "measured"
+"$headcrash" simulate --profile hp-c2447 --trace measured.closed | says "compared with 2 measured requests: demerit" || failed "measured"
 echo '1 0 8 8' >bad.trace
 printf '128166372003061629,hm,1,Read,3834880,32768,56557\n128166372003071629,hm,1,Write,4096,512,5\n' >hm.csv
 "$headcrash" simulate --profile hp-c2447 --trace hm.csv | says "^2 requests (1 reads, 1 writes) in 0" || failed "MSR's"

@@ -62,7 +62,7 @@ nothing/reproduce.sh --yes --no-mount >out 2>&1 || status=$?
 [ $status -eq 1 ] || failed "a damaged image: exit $status, $(cat out)"
 grep -q 'the failure is reproduced' out || failed "it does not report the failure"
 
-refuses 2 whole 'exists already' -- "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o whole
+refuses 2 whole 'already exists' -- "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o whole
 refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state "w999999999" -o none
 refuses 2 'no power cut' -- "$headcrash" extract run.hcrec --fs ext4 -o none
 refuses 2 -- "$headcrash" extract run.hcrec --fs ext4 --state 'w1?' -o none

@@ -246,7 +246,7 @@ CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
           "Our own {} under every scheme, without guests: all seq-1 workloads, some of seq-2, and "
           "the families",
           type.name()),
-      .takes = trials > 5000 ? "half an hour" : "some minutes",
+      .takes = trials > 5000 ? "half an hour" : "a few minutes",
       .trials = trials,
       .states = trials * campaign.budget};
 }
@@ -270,7 +270,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     std::string_view number = text;
     TRY(const auto seed, parse_suffix(number, '/', "number"));
     if (workload.faults)
-      return fail(whole, "already has faults", "use either io-errors/7 or histories/7^7");
+      return fail(whole, "has two seeds of faults", "use either io-errors/7 or histories/7^7");
     workload.name = std::string(kWithIoErrors) + std::string(text.substr(kIoErrors.size()));
     workload.faults = seed;
   }
@@ -278,7 +278,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     std::string_view number = text;
     TRY(const auto seed, parse_suffix(number, '/', "number"));
     if (workload.faults)
-      return fail(whole, "requires an unmount that succeeds, which faults may prevent",
+      return fail(whole, "requires a successful unmount, which faults may prevent",
                   "use either damage/7 or histories/7^7");
     workload.damage = seed;
     workload.name = fmt::format("{}/{}", kDamaged.at(*seed % kDamaged.size()), *seed);

@@ -21,8 +21,8 @@ constexpr std::string_view kSettingOfDefault = "short";
 
 const std::vector<WritebackSetting>& writeback_settings() {
   static const std::vector<WritebackSetting> kSettings{
-      {"short", "written after 2 s, commits every 1 or 2 s", 2000, 500, 1, 2, 1, 2},
-      {"late-commit", "written after 2 s, commits every 10 s", 2000, 500, 10, 10, 10, 10},
+      {"short", "writes data after 2 s, and commits every 1 or 2 s", 2000, 500, 1, 2, 1, 2},
+      {"late-commit", "writes data after 2 s, and commits every 10 s", 2000, 500, 10, 10, 10, 10},
       {"third", "a third of Linux's usual intervals", 10000, 1670, 2, 10, 10, 20}};
   return kSettings;
 }
@@ -82,7 +82,7 @@ CampaignSummary unsynced_campaign_summary() {
   return {.name = std::string(kUnsyncedName),
           .title =
               "A survey of the age of changes that Linux loses without fsync (/all runs all cells)",
-          .takes = "some minutes",
+          .takes = "a few minutes",
           .trials = cells ? cells->size() : 0};
 }
 

@@ -30,7 +30,7 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
   if (!machine.is_array()) {
     if (machine.faults_in_recovery().empty()) return bytes;
     return fail("fault " + machine.faults_in_recovery().front(), "requires an array",
-                "add an array: a plain disk has no faults");
+                "use an array as the disk; a plain disk cannot have faults");
   }
   if (filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "has an external log, which cannot be combined with an array",

@@ -364,9 +364,11 @@ Result<void> TrialRun::rest_until(double model_ns) {
     if (context_.interrupted != nullptr && *context_.interrupted)
       return run::stop(ErrorKind::interrupted, "interrupted");
     if (steady_clock::now() > deadline)
-      return run::stop(ErrorKind::other,
-                       fmt::format("starting took longer than the limit of {} s for a step",
-                                   campaign_.step_timeout_s));
+      return run::stop(
+          ErrorKind::other,
+          fmt::format(
+              "the pause that cut.start-s sets took longer than the limit of {} s for a step",
+              campaign_.step_timeout_s));
     std::this_thread::sleep_for(kPoll);
   }
 }

@@ -97,7 +97,8 @@ Result<void> write_application_name(const std::filesystem::path& recording,
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << application.origin << '\n';
   file.close();
-  if (!file) return fail(path.string(), "cannot be written", "free space or choose another folder");
+  if (!file)
+    return fail(path.string(), "cannot be written", "free some space, or choose another folder");
   return {};
 }
 

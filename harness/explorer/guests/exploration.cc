@@ -321,9 +321,8 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
       explore_recovery(guest, bases[number], number, each);
     }
   });
-  recovery_.bound =
-      fmt::format("recovery cut in {} of {} states whose recovery replays something{}",
-                  bases.size(), replayed_seen_, recovery_.bound);
+  recovery_.bound = fmt::format("recovery cut in {} of {} states whose recovery replays data{}",
+                                bases.size(), replayed_seen_, recovery_.bound);
   if (bases.empty()) recovery_.bound = "no state needed a replay";
   result_.coverage.push_back(recovery_);
 }

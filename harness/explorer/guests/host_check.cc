@@ -61,7 +61,8 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
   if (!output.is_open())
     return fail(argv.at(0), "cannot create a file for its output: " + reason());
   struct stat status{};
-  if (::fstat(copy.get(), &status) != 0) return fail(argv.at(0), "no image: " + reason());
+  if (::fstat(copy.get(), &status) != 0)
+    return fail(argv.at(0), "the image cannot be examined: " + reason());
   std::vector<int> inherit{copy.get()};
   if (log != nullptr) inherit.push_back(log->get());
   TRY(const auto started,

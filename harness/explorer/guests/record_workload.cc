@@ -107,9 +107,9 @@ Result<void> check_size_of_request(const std::vector<workload::Operation>& opera
     bytes += nlohmann::json(workload::format(operation)).dump().size() + 1;
   if (bytes <= kRequestBytesMost) return {};
   return fail(file_name,
-              fmt::format("needs {} bytes as a request to the guest; the limit is {}", bytes,
+              fmt::format("requires a request of {} bytes to the guest; the limit is {}", bytes,
                           kRequestBytesMost),
-              "shorten it; fill:BYTES denotes a long attribute value");
+              "shorten it, for example with fill:BYTES for a long attribute value");
 }
 
 }  // namespace
@@ -187,7 +187,8 @@ Result<void> write_operations(const RecordedWorkload& workload) {
   for (const workload::Operation& operation : workload.operations)
     file << workload::format(operation) << '\n';
   file.close();
-  if (!file) return fail(path.string(), "cannot be written", "free space or choose another folder");
+  if (!file)
+    return fail(path.string(), "cannot be written", "free some space, or choose another folder");
   return {};
 }
 
@@ -204,8 +205,7 @@ Result<RecordedWorkload> open_recorded_workload(const fs::path& recording,
         return each.kind == workload::Operation::Kind::crash;
       });
   if (crashes)
-    return fail(recording.string(),
-                "was recorded only for the operations after the last crash of the list",
+    return fail(recording.string(), "contains only the operations after the last crash of the list",
                 "omit the list; the operations are stored next to the recording");
   if (workload.operations.empty()) TRY(read_operations(workload));
   TRY(check_belongs(workload, bounds.persisted));

@@ -104,7 +104,7 @@ void RuleCheck::check_answered(const RecordedMark& mark) {
     }
     if (pending.empty()) continue;
     report({"answered-after-all", name(disk), mark.event, pending,
-            fmt::format("at event {} (\"{}\") a write to the stack has completed, but {} has not "
+            fmt::format("at event {} (\"{}\"), a write to the stack has completed, but {} has not "
                         "completed request{} {}",
                         mark.event, mark.text, name(disk), pending.size() == 1 ? "" : "s",
                         fmt::join(pending, ", "))});
@@ -119,7 +119,7 @@ void RuleCheck::check_flushed(const RecordedMark& mark) {
       if (is_data(writes[i])) unflushed.push_back(writes[i].request);
     if (unflushed.empty()) continue;
     report({"flushed-on-all", name(disk), mark.event, unflushed,
-            fmt::format("at event {} (\"{}\") a flush of the stack has completed, but no flush of "
+            fmt::format("at event {} (\"{}\"), a flush of the stack has completed, but no flush of "
                         "{} covers request{} {}",
                         mark.event, mark.text, name(disk), unflushed.size() == 1 ? "" : "s",
                         fmt::join(unflushed, ", "))});
@@ -144,8 +144,9 @@ Result<void> RuleCheck::check_preflushes(const RecordedMark& begin) {
       check_preflush(disk, write);
     }
   if (records != 0) return {};
-  return fail(run_.path().string(), "the probe's commit records are not found on the disks",
-              "set preflushed-on-all = false if the stack changes the data, such as by encryption");
+  return fail(
+      run_.path().string(), "the probe's commit records were not found on the disks",
+      "set preflushed-on-all = false if the stack changes the data, for example by encryption");
 }
 
 /// Checks that all writes completed before a commit record are durable when the record reaches the
@@ -164,7 +165,7 @@ void RuleCheck::check_preflush(DeviceId on, const RecordedWrite& record) {
     }
     if (uncovered.empty()) continue;
     report({"preflushed-on-all", name(disk), record.submitted_event, uncovered,
-            fmt::format("at event {} request {}, a write with a preflush, reaches {}, but no "
+            fmt::format("at event {}, request {} (a write with a preflush) reaches {}, but no "
                         "completed flush of {} covers request{} {}",
                         record.submitted_event, record.request, name(on), name(disk),
                         uncovered.size() == 1 ? "" : "s", fmt::join(uncovered, ", "))});
@@ -176,8 +177,8 @@ void RuleCheck::report_lost_zeroes(const RecordedMark& mark) {
           name(disks_.front()),
           mark.event,
           {},
-          fmt::format("at event {} (\"{}\") the stack has completed a zeroing, but a part of the "
-                      "range reads other bytes",
+          fmt::format("at event {} (\"{}\"), the stack has zeroed a range, but a part of it "
+                      "does not read as zeroes",
                       mark.event, mark.text)});
 }
 
@@ -200,7 +201,7 @@ Result<void> RuleCheck::check_bitmap(DeviceId disk) {
             name(disk),
             write.submitted_event,
             {write.request},
-            fmt::format("at event {} request {} reaches {}, but the durable write-intent bitmap "
+            fmt::format("at event {}, request {} reaches {}, but the durable write-intent bitmap "
                         "there does not mark sector {}",
                         write.submitted_event, write.request, name(disk), *unmarked)});
   }
@@ -316,7 +317,7 @@ void RuleCheck::report(const Group& group, const Difference& difference) {
     if (newest != nullptr) broken.requests.push_back(newest->request);
   }
   broken.text =
-      fmt::format("at event {} no write is in flight, but sector {} {}; last writes there: {}",
+      fmt::format("at event {}, no write is in flight, but sector {} {}; last writes there: {}",
                   difference.event, difference.lba,
                   group.exclusive_or ? "has wrong parity: the XOR of all disks is not zero"
                                      : "differs between the copies",

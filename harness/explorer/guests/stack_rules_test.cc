@@ -173,7 +173,7 @@ TEST(StackRules, AWriteWithAPreflushReachesADiskAfterTheFlushesOfAllDisks) {
     EXPECT_EQ(broken[0].rule, "preflushed-on-all");
     EXPECT_EQ(broken[0].disk, "hd1");
     EXPECT_EQ(broken[0].requests, std::vector<model::RequestId>{3});
-    EXPECT_NE(broken[0].text.find("request 7, a write with a preflush, reaches hd0, but no "
+    EXPECT_NE(broken[0].text.find("request 7 (a write with a preflush) reaches hd0, but no "
                                   "completed flush of hd1 covers request 3"),
               std::string::npos)
         << broken[0].text;

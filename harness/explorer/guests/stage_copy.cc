@@ -82,7 +82,7 @@ Result<StageCopier> StageCopier::connect(const std::filesystem::path& socket,
                                          const std::string& export_name) {
   auto connection = std::make_unique<Connection>();
   connection->nbd = ::nbd_create();
-  if (connection->nbd == nullptr) return nbd_failed("no client");
+  if (connection->nbd == nullptr) return nbd_failed("no NBD client can be created");
   if (::nbd_set_export_name(connection->nbd, export_name.c_str()) != 0 ||
       ::nbd_add_meta_context(connection->nbd, LIBNBD_CONTEXT_BASE_ALLOCATION) != 0 ||
       ::nbd_connect_unix(connection->nbd, socket.c_str()) != 0) {

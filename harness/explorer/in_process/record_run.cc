@@ -285,7 +285,7 @@ class Run {
     if (under_test_.control() || !options_.faults.empty()) return;
     const auto image = observe_image(under_test_.type(), store_);
     if (!image) return report("after all writes, " + image.error().message());
-    for (const std::string_view source : {"from its caches", "from the disk"}) {
+    for (const std::string_view source : {"from the caches", "from the disk"}) {
       const auto tree = observe_tree(mounted_->vfs());
       if (!tree) {
         return report(fmt::format("after all writes, the tree cannot be read {}: {}", source,
@@ -293,7 +293,8 @@ class Run {
       }
       const std::string differs = difference(*tree, *image);
       if (!differs.empty())
-        return report(fmt::format("after all writes, read {}, {}", source, differs));
+        return report(
+            fmt::format("after all writes, the tree read {} differs: {}", source, differs));
       mounted_->drop_unused_inodes();
       system_.cache.drop_clean();
     }

@@ -94,7 +94,7 @@ std::string difference(const std::vector<oracle::SharedObject>& mounted,
                        const std::vector<oracle::SharedObject>& image) {
   const auto [shown, stored] = std::ranges::mismatch(mounted, image);
   if (shown == mounted.end() && stored == image.end()) return {};
-  return fmt::format("the mounted file system shows {}, and the disk has {}",
+  return fmt::format("the mounted file system shows {}, but the disk has {}",
                      shown == mounted.end() ? "nothing more" : format_object(*shown),
                      stored == image.end() ? "nothing more" : format_object(*stored));
 }

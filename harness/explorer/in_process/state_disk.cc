@@ -141,7 +141,7 @@ Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run)
   for (std::size_t i = 0; i < writes.size(); ++i) {
     invariant(
         writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= all_sectors(),
-        "recordings of the in-process lab consist of writes inside the disk");
+        "a recording of the in-process lab contains only writes within the disk");
     const auto into =
         std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);
     TRY(run_->read_payload(writes[i], 0, into));

@@ -71,7 +71,7 @@ class TreeCache {
     std::vector<std::uint32_t> take() { return std::exchange(read_, {}); }
 
    private:
-    static Result<void> refuse() { return fail("state", "is read-only here"); }
+    static Result<void> refuse() { return fail("state", "is read-only"); }
     const StateDisk* disk_;
     mutable std::vector<std::uint32_t> read_;
   };

@@ -48,7 +48,7 @@ Result<fs::path> make_folder_beside(const fs::path& target) {
     partial += number == 1 ? ".partial" : fmt::format(".partial-{}", number);
     if (fs::create_directory(partial, error)) return partial;
   }
-  return fail(target.string(), error.message(), "choose a folder that can be created");
+  return fail(target.string(), error.message(), "choose another folder with -o");
 }
 
 Result<Reproducer> write_into(const ReproducerOf& of, const states::StateImage& image,
@@ -117,7 +117,7 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
   const base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!file.is_open() ||
       ::ftruncate(file.get(), static_cast<off_t>(image.sectors() * model::kSectorBytes)) != 0)
-    return fail(path.string(), std::strerror(errno), "free space or choose another folder");
+    return fail(path.string(), std::strerror(errno), "free some space, or choose another folder");
   // Write the whole disk. If the disk held old data before the recording, the recipient also needs
   // the old contents of sectors that the recording does not contain.
   constexpr std::uint64_t kSectorsAtATime = 2048;
@@ -126,7 +126,7 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
     piece.resize(std::min(kSectorsAtATime, image.sectors() - lba) * model::kSectorBytes);
     TRY(image.read(lba, piece));
     if (!write_sparse(file, lba * model::kSectorBytes, piece))
-      return fail(path.string(), std::strerror(errno), "free space or choose another folder");
+      return fail(path.string(), std::strerror(errno), "free some space, or choose another folder");
   }
   return {};
 }
@@ -135,7 +135,7 @@ Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateI
                                     const fs::path& folder, ImageFormat format) {
   std::error_code error;
   if (fs::exists(folder, error))
-    return fail(folder.string(), "exists already", "remove it, or choose another folder with -o");
+    return fail(folder.string(), "already exists", "remove it, or choose another folder with -o");
   const fs::path target = folder.has_filename() ? folder : folder.parent_path();
   TRY(const auto made_beside, make_folder_beside(target));
   const fs::path& partial = made_beside;

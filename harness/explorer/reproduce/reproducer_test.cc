@@ -194,7 +194,7 @@ TEST_F(ReproducerTest, WritesASparseImageAccountAndScript) {
   EXPECT_EQ(checked.code, 0) << checked.output;
   const auto again = write_reproducer(of(), image("x"), folder_ / "out", ImageFormat::raw);
   ASSERT_FALSE(again);
-  EXPECT_NE(again.error().message().find("exists already"), std::string::npos);
+  EXPECT_NE(again.error().message().find("already exists"), std::string::npos);
 }
 
 TEST_F(ReproducerTest, KeepsAnExistingPartialFolder) {

@@ -115,7 +115,7 @@ Result<std::string> flags_command(const Operation& operation, const std::string&
   }
   if (left != 0)
     return fail(subject,
-                fmt::format("xfs_io cannot set \"{}\", because the file could no longer be synced",
+                fmt::format("xfs_io cannot set \"{}\": the file could not be synced afterwards",
                             workload::format_flags(left)));
   return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
 }
@@ -305,7 +305,8 @@ Result<std::string> operations_in_shell(
     if (failed != failed_operations.end()) {
       if (failed->outcome == workload::Outcome::partial)
         return fail(subject, "it was executed only partially, because the disk was full");
-      text += fmt::format("  # {}  {}: not possible there\n", number, workload::format(operation));
+      text +=
+          fmt::format("  # {}  {}: not supported, skipped\n", number, workload::format(operation));
       continue;
     }
     TRY(const auto command, command_of(operation, subject, descriptors));

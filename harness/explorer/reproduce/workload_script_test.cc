@@ -123,7 +123,7 @@ TEST(OperationsInShell, KeepFilesOpenByADescriptor) {
 TEST(OperationsInShell, OmitSkippedOperations) {
   EXPECT_EQ(in_shell("create a\nsetxattr a user.x 1\nfsync a\n", {{1, workload::Outcome::skipped}}),
             "  step 0 'create a' create 'a'\n"
-            "  # 1  setxattr a user.x 1: not possible there\n"
+            "  # 1  setxattr a user.x 1: not supported, skipped\n"
             "  step 2 'fsync a' io -c fsync 'a'\n"
             "  mark 2\n");
 }

@@ -182,8 +182,8 @@ TimedWorkload ageing() {
   return {
       .name = "ageing",
       .title =
-          "office work for a year: old, new and additional files are read and written at "
-          "several ages",
+          "office work for a year; at several ages of the file system, old, new and additional "
+          "files are read and written",
       .source =
           "after Smith and Seltzer 1997; amounts from Rosenblum 1992, table 6-2; the load is ours",
       .operation = "files",
@@ -194,7 +194,7 @@ TimedWorkload ageing() {
                      {"in-use-kib", 262'144, 16'384, 64, 1LL << 32,
                       "size of all files: our choice, for a disk of 512 MB"},
                      {"written-kib", 28'672, 1'024, 1, 1LL << 32,
-                      "written per working day: Rosenblum 1992, table 6-2, /user6"},
+                      "KiB written on each working day: Rosenblum 1992, table 6-2, /user6"},
                      {"probe-kib", 16'384, 1'024, 8, 1LL << 32,
                       "size of the new files at each measurement: our choice"},
                      {"day-s", kSecondsADay, kSecondsADay, 0, 10 * kSecondsADay, "a day"}},

@@ -239,14 +239,15 @@ TimedWorkload laddis() {
           "random draws are ours",
       .operation = "requests",
       .parameters = {{"operations-per-s", 600, 20, 1, 100'000, "requests per second: section 6.4"},
-                     {"seconds", 600, 10, 1, 86'400, "measured time: ten minutes, section 6.3"},
+                     {"seconds", 600, 10, 1, 86'400,
+                      "seconds of measurement: ten minutes, section 6.3"},
                      {"warm-up-s", 300, 2, 0, 86'400,
-                      "load before the measurement, not counted: our choice"},
+                      "seconds of load before the measurement: our choice"},
                      {"threads", 64, 8, 1, 1024, "threads of the server: our choice"},
                      {"kib-per-operation", kKibPerOperation, 512, 8, 1 << 20,
-                      "size of the files: KiB per operation per second"},
+                      "total size of the files: KiB per operation per second"},
                      {"file-kib", kFileKib, kFileKib, 8, 1 << 20,
-                      "initial size of each file: SFS 1.1's mean, which was not verified"}},
+                      "initial size of each file: the mean of SFS 1.1 (not verified)"}},
       .phases = laddis_phases};
 }
 

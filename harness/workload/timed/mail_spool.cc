@@ -100,7 +100,7 @@ std::vector<Phase> mail_spool_phases(const Arguments& arguments) {
 TimedWorkload mail_spool() {
   return {
       .name = "mail-spool",
-      .title = "messages are delivered, each persisted with fsync, read and removed, after maildir",
+      .title = "messages are delivered (each synced with fsync), read and removed, as in maildir",
       .source = "Bernstein 1995 (maildir); lengths and numbers are ours",
       .operation = "messages",
       .parameters = {{"users", 4, 2, 1, 64, "mailboxes: our choice"},

@@ -171,7 +171,7 @@ std::vector<Phase> postmark_phases(const Arguments&) {
 
 TimedWorkload postmark() {
   return {.name = "postmark",
-          .title = "transactions on a pool of small files, after PostMark",
+          .title = "transactions on a pool of small files, as in PostMark",
           .source =
               "Katcher 1997 (TR-3022); Soares, Krieger and Da Silva, section IV-D; the random "
               "draws are ours",

@@ -93,7 +93,7 @@ TimedWorkload recovery() {
   return {
       .name = "recovery",
       .title =
-          "times of replay, check and mount after a power cut, by files on the disk and in the log",
+          "time of replay, check and mount after a power cut, by number of files on disk and in log",
       .source = "Rosenblum 1992, section 6.2.1.3",
       .operation = "files",
       .parameters = recovery_parameters(),

@@ -271,7 +271,7 @@ std::vector<Phase> sdet_phases(const Arguments& arguments) {
 TimedWorkload sdet() {
   return {
       .name = "sdet",
-      .title = "scripts of developers' commands run concurrently, after Sdet",
+      .title = "scripts of developers' commands run concurrently, as in Sdet",
       .source =
           "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
       .operation = "scripts",
@@ -281,7 +281,7 @@ TimedWorkload sdet() {
            {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: a typical home directory"},
            {"folders", 8, 4, 1, 1'000, "our choice: a typical home directory"},
            {"each", 1, 1, 1, 1'000, "our choice: scripts that each stream runs in succession"},
-           {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: typical of a command that computes"},
+           {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: processor time of a typical command"},
            {"programs", 0, 0, 0, 1, "1: each command is a program that is started; our choice: 0"}},
       .phases = sdet_phases};
 }
