@@ -45,7 +45,8 @@ bool changed_before(const ObservedObject& object, std::uint64_t time_us) {
 }
 
 /// Names the properties in which an object of a crash state differs from the durable object.
-std::string differences(const ObservedObject& durable, const ObservedObject& found) {
+std::string differences(const ObservedObject& durable, const ObservedObject& found,
+                        bool with_content) {
   std::string names;
   const auto compare = [&](const char* name, const auto& one, const auto& other) {
     if (one != other) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
@@ -64,7 +65,7 @@ std::string differences(const ObservedObject& durable, const ObservedObject& fou
   compare("links", durable.links, found.links);
   compare("size", durable.size_bytes, found.size_bytes);
   compare("modification time", durable.modified_seconds, found.modified_seconds);
-  compare("content", durable.runs, found.runs);
+  if (with_content) compare("content", durable.runs, found.runs);
   return names;
 }
 
@@ -168,7 +169,7 @@ std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
       findings.push_back(lost(object, durable_before_us, "missing"));
       continue;
     }
-    const std::string differs = differences(object, *found);
+    const std::string differs = differences(object, *found, kind_ == End::complete);
     if (!differs.empty() && !undone(found->path))
       findings.push_back(lost(object, durable_before_us, "different: " + differs));
   }

@@ -15,7 +15,8 @@
 //
 // A test may cut the power itself: device-mapper drops writes, or the file system is shut down. The
 // tree at the end is then an older one. An object that has changed in a crash state after the sync
-// is not compared with it, because the test has undone the change.
+// is not compared with it, because the test has undone the change. Contents are not compared
+// either, because fdatasync may leave the change time unchanged on the disk.
 
 #include <cstdint>
 #include <string>

@@ -21,6 +21,9 @@ constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 /// Minimum number of states for an explored mount period.
 constexpr std::uint64_t kStatesOfPeriod = 6;
 constexpr std::size_t kReasonBytesMost = 200;
+/// The power returns after this time, so that the change times of a recovery differ from those of a
+/// test (DurableTree).
+constexpr std::chrono::hours kRecoveryLater{24};
 
 workload::Application application_of(const Suite& suite, const SuiteRun& run) {
   workload::Application application{.name = "fstests", .title = run.test, .report = kResultFile};
@@ -194,6 +197,9 @@ Result<CrashOutcome> explore_periods(const std::vector<explorer::StageGuest*>& g
   const base::Stopwatch watch;
   TRY(const auto run, states::RunHistory::load(recording));
   CrashOutcome outcome;
+  for (explorer::StageGuest* guest : guests) {
+    TRY(guest->set_clock_ahead(kRecoveryLater));
+  }
   const auto periods = mount_periods(*run);
   outcome.periods = periods.size();
   const auto chosen =

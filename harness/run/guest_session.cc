@@ -170,11 +170,11 @@ Result<json> GuestSession::call(const json& request, const vm::EventHandler& on_
   return std::move(*answer);
 }
 
-Result<void> GuestSession::set_clock(const std::string& seed_hex) {
+Result<void> GuestSession::set_clock(const std::string& seed_hex, std::chrono::nanoseconds ahead) {
   const auto today_ns =
       std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   const std::int64_t unix_ns = guest_.in_virtual_time() ? virtual_guest::kTimeOfDayNs : today_ns;
-  TRY(call({{"do", "clock"}, {"unix_ns", unix_ns}, {"seed", seed_hex}}));
+  TRY(call({{"do", "clock"}, {"unix_ns", unix_ns + ahead.count()}, {"seed", seed_hex}}));
   return {};
 }
 

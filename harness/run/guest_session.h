@@ -143,8 +143,9 @@ class GuestSession {
 
   Result<nlohmann::json> call(const nlohmann::json& request, const vm::EventHandler& on_event = {});
 
-  /// Sets the guest's wall clock, and seeds its random number generators.
-  Result<void> set_clock(const std::string& seed_hex);
+  /// Sets the guest's wall clock to the time of day plus `ahead`, and seeds its random number
+  /// generators.
+  Result<void> set_clock(const std::string& seed_hex, std::chrono::nanoseconds ahead = {});
   /// Drops cached pages, then verifies that the guest sees the disks that the server currently
   /// exports.
   Result<void> verify_disks(const DiskIdentity& meant);

@@ -39,6 +39,7 @@ struct StageGuest::State {
   std::unique_ptr<vm::Guest> guest;
   std::optional<run::GuestSession> session;
   std::optional<base::Deadline> give_up_at;
+  std::chrono::seconds clock_ahead{0};
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
   bool write_through = false;      // the mode that set_write_through() set last
@@ -127,7 +128,7 @@ Result<void> StageGuest::State::restore() {
   session.emplace(*guest, options.step_timeout, options.interrupted);
   session->give_up_at(give_up_at);
   ++restores;
-  for (const auto& ready : {session->set_clock(run::seed_digits(stage + 1)),
+  for (const auto& ready : {session->set_clock(run::seed_digits(stage + 1), clock_ahead),
                             session->kernel_log().map([](const std::string&) {})}) {
     if (!ready) return fail("guest", ready.error().message());
   }
@@ -189,6 +190,12 @@ Result<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool
 void StageGuest::give_up_at(std::optional<base::Deadline> deadline) {
   state_->give_up_at = deadline;
   if (state_->session) state_->session->give_up_at(deadline);
+}
+
+Result<void> StageGuest::set_clock_ahead(std::chrono::seconds ahead) {
+  state_->clock_ahead = ahead;
+  if (!state_->session) return {};
+  return state_->session->set_clock(run::seed_digits(state_->stage + 1), ahead);
 }
 
 void StageGuest::set_machine(StageMachine machine) {

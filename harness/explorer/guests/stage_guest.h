@@ -53,6 +53,11 @@ class StageGuest {
   /// limit also applies to guests that are restored later.
   void give_up_at(std::optional<base::Deadline> deadline);
 
+  /// Sets the guest's wall clock ahead by this time, also in guests that are restored later. The
+  /// times that a recovery stores are then later than those of the recorded run, as after a real
+  /// power cut. Otherwise, all guests in virtual time begin at the same time of day.
+  Result<void> set_clock_ahead(std::chrono::seconds ahead);
+
   /// Sets the machine for the following calls of load(). The machine's disk must be as large as the
   /// guest's disk.
   void set_machine(StageMachine machine);
