@@ -46,7 +46,7 @@ bool changed_before(const ObservedObject& object, std::uint64_t time_us) {
 
 /// Names the properties in which an object of a crash state differs from the durable object.
 std::string differences(const ObservedObject& durable, const ObservedObject& found,
-                        bool with_content) {
+                        DurableTree::End kind) {
   std::string names;
   const auto compare = [&](const char* name, const auto& one, const auto& other) {
     if (one != other) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
@@ -56,6 +56,7 @@ std::string differences(const ObservedObject& durable, const ObservedObject& fou
   compare("mode", durable.mode, found.mode);
   compare("user", durable.user, found.user);
   compare("group", durable.group, found.group);
+  if (kind == DurableTree::End::older) return names;
   compare("flags", durable.flags, found.flags);
   compare("project", durable.project, found.project);
   compare("target", durable.link_target, found.link_target);
@@ -65,7 +66,7 @@ std::string differences(const ObservedObject& durable, const ObservedObject& fou
   compare("links", durable.links, found.links);
   compare("size", durable.size_bytes, found.size_bytes);
   compare("modification time", durable.modified_seconds, found.modified_seconds);
-  if (with_content) compare("content", durable.runs, found.runs);
+  compare("content", durable.runs, found.runs);
   return names;
 }
 
@@ -169,7 +170,7 @@ std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
       findings.push_back(lost(object, durable_before_us, "missing"));
       continue;
     }
-    const std::string differs = differences(object, *found, kind_ == End::complete);
+    const std::string differs = differences(object, *found, kind_);
     if (!differs.empty() && !undone(found->path))
       findings.push_back(lost(object, durable_before_us, "different: " + differs));
   }

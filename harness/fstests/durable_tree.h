@@ -15,8 +15,9 @@
 //
 // A test may cut the power itself: device-mapper drops writes, or the file system is shut down. The
 // tree at the end is then an older one. An object that has changed in a crash state after the sync
-// is not compared with it, because the test has undone the change. Contents are not compared
-// either, because fdatasync may leave the change time unchanged on the disk.
+// is not compared with it, because the test has undone the change. Of the other objects, only the
+// existence, type, mode and owner are compared, because a file system may make a change persistent
+// without its time: fdatasync of data, or a link that btrfs restores from its log.
 
 #include <cstdint>
 #include <string>

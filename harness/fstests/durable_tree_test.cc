@@ -153,7 +153,7 @@ TEST(DurableTree, IgnoresChangesThatTheTestHasUndone) {
       << "its folder has not been changed, so it was not removed";
   std::vector<ObservedObject> other{folder("d", 5'000'400, 1), file("d/a", 1, 2, 9)};
   EXPECT_EQ(paths_of(older.judge(kSynced, other)), Paths()) << "contents are not compared";
-  other[1].size_bytes = 0;
+  other[1].mode = 0600;
   EXPECT_EQ(paths_of(older.judge(kSynced, other)), Paths{"d/a"}) << "not changed after the sync";
 }
 
