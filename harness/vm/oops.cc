@@ -70,6 +70,9 @@ constexpr std::array kDamageMessages{
 constexpr std::array kNormal{
     // btrfs prints its counts of I/O errors after each I/O error.
     Pattern{"BTRFS error (", " errs: wr "},
+    // XFS prints this when it checks the quotas after a cut, and then initialises the block again
+    // (xfs_qm_reset_dqcounts_all).
+    Pattern{"XFS (", ", xfs_dquot block"},
 };
 
 bool matches(std::string_view line, const Pattern& pattern) {

@@ -81,6 +81,7 @@ TEST(Oops, IgnoresExpectedErrors) {
       "[   10.681337] reiserfs: using flush barriers\n"
       "[   11.819073] BTRFS info (device vdc): start tree-log replay\n"
       "[   11.819073] BTRFS error (device vda): bdev /dev/vda errs: wr 1, rd 0, flush 0, corrupt 0, gen 0\n"
+      "[    1.2] XFS (vda): Metadata CRC error detected at a+0xf0/0x130, xfs_dquot block 0x78 a\n"
       "[    9.1] e2fsck[77]: segfault at 0 ip 0 sp 0 error 4 in e2fsck\n";
   EXPECT_FALSE(find_oops(normal));
   EXPECT_FALSE(find_damage_message(normal));
