@@ -30,8 +30,8 @@ SourcePlace source_place(const Frame& frame, const std::filesystem::path& root =
 
 /// Returns the source lines, such as "commit.c:412", of frames of a kernel's stacks, which have the
 /// form "FUNCTION+0xOFFSET/0xSIZE [MODULE]". `files` are the images of this kernel and its modules,
-/// with debug information. Frames of which they have no line are omitted. Fails if a file has no
-/// symbols, or if no file has the line of any frame.
+/// with debug information. Frames whose lines they do not have are omitted. Fails if a file has no
+/// symbols.
 Result<std::map<std::string, std::string>> kernel_source_lines(
     const std::set<std::string>& frames, const std::vector<std::string>& files);
 

@@ -74,7 +74,8 @@ TEST(KernelSourceLines, FindsTheLineOfACall) {
   std::string frame;
   for (int size = 1; size < 100 && frame.empty(); ++size) {
     const std::string text = fmt::format("store+{:#x}/{:#x}", size - 1, size);
-    if (kernel_source_lines({text}, {program})) frame = text;
+    if (const auto lines = kernel_source_lines({text}, {program}); lines && !lines->empty())
+      frame = text;
   }
   ASSERT_NE(frame, "");
   const auto lines =
@@ -82,7 +83,7 @@ TEST(KernelSourceLines, FindsTheLineOfACall) {
   ASSERT_TRUE(lines) << lines.error().problem;
   EXPECT_EQ(lines->size(), 1U);
   EXPECT_TRUE(lines->at(frame).starts_with("store.c:")) << lines->at(frame);
-  EXPECT_EQ(kernel_source_lines({"gone+0x1/0x2"}, {program}).error().subject, program);
+  EXPECT_TRUE(kernel_source_lines({"gone+0x1/0x2"}, {program})->empty());
   EXPECT_EQ(kernel_source_lines({frame}, {(scratch->path() / "store.c").string()}).error().subject,
             (scratch->path() / "store.c").string());
 }

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "harness/audit/source_place.h"
 #include "harness/campaign/trial/array_disk.h"
@@ -433,22 +434,42 @@ int run(const ExploreArguments& arguments) {
                    exit_code);
 }
 
+/// Adds source lines to the stacks of recordings. Reads the files only for frames that are new.
+class SourceLines {
+ public:
+  explicit SourceLines(std::vector<std::string> files) : files_(std::move(files)) {}
+
+  Result<void> add_to(explorer::Issuers& issuers) {
+    std::set<std::string> unknown;
+    for (const std::string& frame : issuers.frames())
+      if (frames_.insert(frame).second) unknown.insert(frame);
+    if (!unknown.empty()) {
+      TRY(auto lines, audit::kernel_source_lines(unknown, files_));
+      lines_.merge(lines);
+    }
+    if (lines_.empty() && !frames_.empty())
+      return fail(files_.front(), "has no source lines of the functions in the stacks",
+                  "give the image of the kernel that the guest runs, with debug information");
+    issuers.add_source_lines(lines_);
+    return {};
+  }
+
+ private:
+  std::vector<std::string> files_;
+  std::set<std::string> frames_;
+  std::map<std::string, std::string> lines_;
+};
+
 }  // namespace
 
 explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
   explorer::DiskOptions options = arguments.disk;
+  if (!arguments.debug_symbols.empty())
+    options.describe_issuers = [lines = std::make_shared<SourceLines>(arguments.debug_symbols)](
+                                   auto& issuers) { return lines->add_to(issuers); };
   options.used = arguments.prefill == "pattern";
   options.seed = arguments.seed;
   return options;
-}
-
-/// Adds source lines to the stacks of a recording.
-Result<void> add_source_lines(const fs::path& recording, const std::vector<std::string>& symbols) {
-  if (symbols.empty()) return {};
-  TRY(auto issuers, explorer::Issuers::read(recording));
-  TRY(const auto lines, audit::kernel_source_lines(issuers.frames(), symbols));
-  issuers.add_source_lines(lines);
-  return base::write_text_file(explorer::issuers_file(recording).string(), issuers.text());
 }
 
 Result<void> record_exploration(const ExploreArguments& arguments, Explored& explored) {
@@ -474,7 +495,6 @@ Result<void> record_exploration(const ExploreArguments& arguments, Explored& exp
       return forward_error(workload);
     }
     explored.workload = std::move(*workload);
-    TRY(add_source_lines(explored.workload.recording, arguments.debug_symbols));
   }
   if (has_rules(explored)) return check_rules(explored.workload.recording, explored);
   return {};

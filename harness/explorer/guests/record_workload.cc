@@ -295,7 +295,8 @@ FileSystemBlocks blocks_of(const states::RunHistory& run, model::DeviceId device
 
 /// Matches the guest's trace with the recording, and stores the issuers in a file next to the
 /// recording.
-Result<IssuerShare> store_issuers(const run::WriteTrace& trace, const fs::path& recording) {
+Result<IssuerShare> store_issuers(const run::WriteTrace& trace, const fs::path& recording,
+                                  const DiskOptions& options) {
   TRY(const auto parsed, parse_block_trace(trace.text));
   TRY(const auto run, states::RunHistory::load(recording));
   std::vector<model::DeviceId> disks = run->disks();
@@ -307,7 +308,10 @@ Result<IssuerShare> store_issuers(const run::WriteTrace& trace, const fs::path& 
     if (found == trace.devices.end()) continue;
     devices.push_back({disks[i], found->second, blocks_of(*run, disks[i])});
   }
-  const MatchedIssuers matched = match_issuers(*run, devices, parsed.events);
+  MatchedIssuers matched = match_issuers(*run, devices, parsed.events);
+  if (options.describe_issuers) {
+    TRY(options.describe_issuers(matched.issuers));
+  }
   TRY(base::write_text_file(issuers_file(recording).string(), matched.issuers.text()));
   return IssuerShare{matched.requests, matched.matched, parsed.lost};
 }
@@ -344,7 +348,7 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
   std::optional<IssuerShare> issuers;
   if (disk.options.issuers) {
     TRY(const auto trace, guest.stop_trace());
-    TRY(issuers, store_issuers(trace, recording));
+    TRY(issuers, store_issuers(trace, recording, disk.options));
   }
   bool disk_full = false;
   if (ran.failure) {

@@ -24,8 +24,10 @@
 // the operations that the file system did not execute. A recording without this file can be
 // explored, but the oracle cannot judge its states.
 
+#include <functional>
 #include <random>
 
+#include "harness/explorer/explain/issuers.h"
 #include "harness/explorer/guests/stage_guest.h"
 #include "harness/oracle/oracle.h"
 
@@ -50,6 +52,8 @@ struct DiskOptions {
   /// Also records which thread issued each write and flush, according to the guest's kernel
   /// (explain/issuers.h).
   bool issuers = false;
+  /// Changes the issuers before they are stored, for example to add source lines; may be empty.
+  std::function<Result<void>(Issuers& issuers)> describe_issuers = {};
 };
 
 struct FormattedDisk {
