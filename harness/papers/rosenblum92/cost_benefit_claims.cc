@@ -44,8 +44,8 @@ ClaimAnswer bimodal(SimulatorFigures& figures) {
                       std::abs(hot - kHotCliff) <= kCliffTolerance;
              });
     plot.series.push_back(distribution("Cost-benefit, " + reading.name, run.at_cleaning));
-    plot.series.push_back(distribution("its cleaned cold segments", run.cold_cleaned));
-    plot.series.push_back(distribution("its cleaned hot segments", run.hot_cleaned));
+    plot.series.push_back(distribution("cold segments when cleaned", run.cold_cleaned));
+    plot.series.push_back(distribution("hot segments when cleaned", run.hot_cleaned));
   }
   plot.series.push_back(distribution("Greedy", figures.run(greedy).at_cleaning));
   answer.plots.push_back(plot);
@@ -96,7 +96,7 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
     add_rule(answer, "the exponential pattern costs less than 4 up to 90 %; " + reading.name,
              {{"highest", expon_highest}}, [&] { return expon_highest < kUnixImproved; });
   }
-  plot.series.push_back(computed("hot and cold apart, best division", us,
+  plot.series.push_back(computed("hot and cold separated, best division", us,
                                  [](double u) { return hot_cold_apart_cost(kHotCold90To10, u); }));
   plot.series.push_back(computed("No variance", us, no_variance_cost));
   plot.series.push_back(level("Unix improved", kUnixImproved, us));
