@@ -224,7 +224,7 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
                        [](const Named& each) { return *each.value >= 5000; });
   });
   response.remarks.push_back(
-      "The mean response time follows from the number of a removal's writes in the queue (see "
+      "The mean response time depends on how many writes of a removal are in the queue (see "
       "the counterfactual of GP-21, memory for copies).");
   return {elapsed, response};
 }

@@ -107,7 +107,7 @@ std::vector<double> loads_of(const Context& context) {
 std::vector<ClaimAnswer> recovery(Context& context) {
   ClaimAnswer answer{.id = "PK-13",
                      .part = "recovery",
-                     .title = "Recovery by load; 44 GB, RAID-0, Presto (figure 7)"};
+                     .title = "Recovery time by load; 44 GB, RAID-0, Presto (figure 7)"};
   const std::vector<double> loads = loads_of(context);
   const double most = loads.back();
   const auto size = context.scaled ? std::optional<std::uint64_t>(kGib) : std::nullopt;
@@ -184,7 +184,9 @@ std::vector<ClaimAnswer> flusher(Context& context) {
   ClaimAnswer answer{
       .id = "PK-14",
       .part = "flusher",
-      .title = "Recovery by the flusher's interval and share; 44 GB, RAID-0, Presto (figure 8)"};
+      .title =
+          "Recovery time by the flusher's interval and share of time; 44 GB, RAID-0, Presto "
+          "(figure 8)"};
   // The lowest of these loads keeps only some groups busy.
   std::vector<double> loads{20};
   if (const double highest = context.scaled ? 0 : context.parameter("most-per-s"); highest > 0)
