@@ -260,7 +260,7 @@ Result<void> Follower::step(const Operation& operation) {
   if (!conflict_) return {};
   return fail(
       subject(),
-      fmt::format("another thread uses \"{}\" or a directory on its path since the last join",
+      fmt::format("another thread has used \"{}\" or a directory on its path since the last join",
                   *conflict_),
       "use separate files and names for each thread, or add a join between the operations");
 }

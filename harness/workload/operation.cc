@@ -258,12 +258,12 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
                     kLargestFileBytes)) {
     return fail(subject, fmt::format("a file has at most {} bytes", kLargestFileBytes));
   }
-  if (operation.mode > 0777) return fail(subject, "a mode must be an octal number of at most 777");
+  if (operation.mode > 0777) return fail(subject, "a mode must be an octal number from 0 to 777");
   if (operation.project > kLargestOwner)
-    return fail(subject, fmt::format("a project must be a number of at most {}", kLargestOwner));
+    return fail(subject, fmt::format("a project ID must be a number from 0 to {}", kLargestOwner));
   if (operation.user > kLargestOwner || operation.group > kLargestOwner)
     return fail(subject,
-                fmt::format("a user or group must be a number of at most {}", kLargestOwner));
+                fmt::format("a user or group ID must be a number from 0 to {}", kLargestOwner));
   const bool representable = operation.seconds % 2 == 0 && operation.seconds >= kEarliestSeconds &&
                              operation.seconds <= kLatestSeconds;
   if ((operation.kind == Kind::touch || operation.kind == Kind::access) && !representable) {

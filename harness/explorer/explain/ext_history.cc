@@ -324,7 +324,7 @@ ExtHistory::Explanation ExtHistory::directory(std::size_t request, std::uint64_t
     if (!now.contains(each) && each.name != "." && each.name != "..")
       names.push_back({0, fmt::format("removes \"{}\"", shown(each.name)), each.inode});
   }
-  if (names.empty()) names.push_back({0, "its names unchanged"});
+  if (names.empty()) names.push_back({0, "names unchanged"});
   if (parent != 0) explanation.changes.push_back({parent, ""});
   explanation.changes.insert(explanation.changes.end(), names.begin(), names.end());
   return explanation;

@@ -180,7 +180,7 @@ class FailureText {
       text_ += fmt::format("    and {} more\n", lost_.writes.size() - kWritesShown);
   }
   std::string cut_sentence(model::TimeNs cut_at) const {
-    std::string sentence = fmt::format("After event {} of the recording, at {} of its time",
+    std::string sentence = fmt::format("After event {} of the recording, {} after its start",
                                        of_.state.event, ms(cut_at));
     if (const auto* mark = last_mark(of_.state.event)) {
       sentence += fmt::format(", {} after the mark \"{}\"", ms(cut_at - mark->at), mark->text);

@@ -69,7 +69,7 @@ Operations
 
 Power cut and lost writes
 -------------------------
-  After event 13 of the recording, at 13.000 ms of its time, 2.000 ms after the mark "persisted 5".
+  After event 13 of the recording, 13.000 ms after its start, 2.000 ms after the mark "persisted 5".
   lying drive: flushes ignored: 1, starting at request 2
   unflushed writes 5; lost or torn 4
 
@@ -428,7 +428,7 @@ TEST(Account, DescribesTheMembersOfAnArray) {
                                      .faults = {"dead:hd0.1"}});
   ASSERT_TRUE(account) << account.error().message();
   EXPECT_NE(account->find("Power cut and members\n---------------------\n"
-                          "  After event 6 of the recording, at 5.000 ms of its time.\n"
+                          "  After event 6 of the recording, 5.000 ms after its start.\n"
                           "  Request 2 (1 sectors from LBA 11) was in flight in the array.\n\n"
                           "  Not executed, because the member had stopped before the others:\n"
                           "       hd0.0     2.000 ms      1 sectors from LBA 20\n\n"

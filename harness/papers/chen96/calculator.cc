@@ -113,13 +113,14 @@ Table delays_table(const Asked& asked) {
     const std::string what = fmt::format("write size for {:g} % of the disk's rate", percent);
     table.rows.push_back({what, text(size), "MB", "equation 6"});
     if (asked.writes > 0)
-      table.rows.push_back({what + ": time to collect it", text(size / asked.writes), "s", ""});
+      table.rows.push_back(
+          {what + ": time to collect this data", text(size / asked.writes), "s", ""});
   }
-  row("throughput of writes that contain the data of one second",
+  row("throughput of writes that contain one second of data",
       effective_throughput_mb_s(asked.writes, asked.positioning, asked.disk), "MB/s", "equation 5");
   row("minimum delay for the disk to keep up",
       least_delay_s(asked.writes, asked.positioning, asked.disk), "s", "footnote 3");
-  row("writing of a burst begins after", burst_start_s(asked.burst, asked.longest, asked.disk), "s",
+  row("delay before a burst is written", burst_start_s(asked.burst, asked.longest, asked.disk), "s",
       "section 4");
   return table;
 }
@@ -241,10 +242,11 @@ ClaimAnswer reads() {
   }
   add_same(answer, "maximum rate of writes", "longest delay", "s", longest_delay_s(kCache, kDisk),
            longest, 1e-9);
-  add_rule(answer,
-           "equation 2 at the maximum of equation 4 is cache size divided by disk rate, "
-           "for any miss rate",
-           {{"furthest", furthest}}, [&] { return furthest < 1e-9; });
+  add_rule(
+      answer,
+      "at the maximum rate of equation 4, the delay of equation 2 is the cache size divided by "
+      "the disk rate, for any miss rate",
+      {{"furthest", furthest}}, [&] { return furthest < 1e-9; });
   answer.tables.push_back(std::move(table));
   return answer;
 }
@@ -259,16 +261,15 @@ ClaimAnswer efficiencies() {
     const double size = its_size, percent = its_percent;
     const double ours = kPercent * efficiency(size, kPositioning, kDisk);
     add(answer, fmt::format("{:g} MB", size), "efficiency", "%", percent, ours);
-    add_rule(
-        answer,
-        fmt::format("{:g} MB: efficiency is {:g} % within {:g} points", size, percent, kPoints),
-        {{"ours", ours}}, [&] { return std::abs(ours - percent) <= kPoints; });
+    add_rule(answer,
+             fmt::format("{:g} MB: efficiency is {:g} % (+-{:g} points)", size, percent, kPoints),
+             {{"ours", ours}}, [&] { return std::abs(ours - percent) <= kPoints; });
     add(answer, fmt::format("{:g} %", percent), "size", "MB", size,
         size_for_efficiency_mb(percent / kPercent, kPositioning, kDisk));
   }
   const double collected = size_for_efficiency_mb(0.99, kPositioning, kDisk) / kDisk;
   add(answer, "99 %, data collected at the disk's rate", "delay", "s", {}, collected);
-  add_rule(answer, "within 2 s, enough data is collected for 99 %", {{"delay", collected}},
+  add_rule(answer, "collecting enough data for 99 % takes at most 2 s", {{"delay", collected}},
            [&] { return collected <= 2; });
   return answer;
 }
@@ -309,14 +310,16 @@ ClaimAnswer five_megabytes() {
   const double by_equation = kPercent * efficiency(kSize, 0.015, 4);
   add(answer, "writes of 5 MB, positioning of 15 ms, disk of 4 MB/s", "efficiency", "%",
       kPercent * kShare, by_equation);
-  add_rule(answer, "the equation gives the figure within 2 points", {{"equation 6", by_equation}},
+  add_rule(answer, "the equation agrees with the figure within 2 points",
+           {{"equation 6", by_equation}},
            [&] { return std::abs(by_equation - kPercent * kShare) <= kPoints; });
   const double fixed_s = kSize / 3 * (1 / kShare - 1);
   add(answer, "97 % at the sustained rate of 3 MB/s", "fixed time of a write", "ms", {},
       kMsPerS * fixed_s);
   answer.remarks.push_back(
-      "The paper's figure is measured, not computed by equation 6. At 3 MB/s, 97 % leaves about "
-      "50 ms that do not grow with the size: three times the positioning time of section 3.");
+      "The paper's figure is measured, not computed by equation 6. At 3 MB/s, 97 % means that "
+      "about 50 ms of a write do not depend on its size: three times the positioning time of "
+      "section 3.");
   return answer;
 }
 

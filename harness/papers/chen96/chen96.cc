@@ -40,8 +40,8 @@ Paper paper() {
             {},
             kSeeds},
            {"delays",
-            "The shortest delay that is as fast as an infinite one, on the machine (CH-03, CH-04, "
-            "CH-07, CH-10)",
+            "The shortest delay that is as fast as an infinite one, on the modelled machine "
+            "(CH-03, CH-04, CH-07, CH-10)",
             1,
             delays,
             {},

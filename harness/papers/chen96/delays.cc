@@ -98,7 +98,7 @@ Figure measure_cell(ClaimAnswer& answer, const Workload& workload, const Optimal
 std::vector<ClaimAnswer> figure_1_on_machine(const Context& context) {
   ClaimAnswer grid{.id = "CH-04",
                    .part = "delays",
-                   .title = "Figure 1 on the machine: cache of 85 MB, disk of 3 MB/s"};
+                   .title = "Figure 1 on the modelled machine: cache of 85 MB, disk of 3 MB/s"};
   ClaimAnswer bound{.id = "CH-03",
                     .part = "delays",
                     .title = "No optimal delay exceeds the cache size divided by the disk's rate"};
@@ -122,13 +122,13 @@ std::vector<ClaimAnswer> figure_1_on_machine(const Context& context) {
       grid, "rule 2, the set exceeds the cache: zero delay is as fast as infinite delay (5 %)");
   cases[Rule::lifetime].judge(
       grid,
-      "rule 3: a delay of the lifetime and a tick is as fast as infinite delay (5 %), and half of "
-      "the lifetime is not");
+      "rule 3: a delay of the lifetime plus a tick is as fast as infinite delay (5 %), but a delay "
+      "of half the lifetime is not");
   const double bound_s = longest_delay_s(kCacheMb, kDiskMbPerS);
   add_row(bound, "all workloads of figure 1", "longest optimal delay", "s", {}, longest,
           "a workload needs a longer delay than the model's");
-  add_rule(bound, fmt::format("at most 85 MB by 3 MB/s = {:.3g} s", bound_s),
-           {{"longest", longest}}, [&] { return *longest <= bound_s; });
+  add_rule(bound, fmt::format("at most 85 MB / 3 MB/s = {:.3g} s", bound_s), {{"longest", longest}},
+           [&] { return *longest <= bound_s; });
   return {bound, grid};
 }
 
@@ -163,11 +163,12 @@ ClaimAnswer with_reads(const Context& context) {
   const double bound_s = longest_delay_s(kCacheMb, kDiskMbPerS);
   add_rule(answer, "the optimal delay with reads is not longer than without",
            {{"with reads", reads}, {"without", alone}}, [&] { return *reads <= *alone; });
-  add_rule(answer,
-           fmt::format("with reads, it does not exceed the cache size divided by the disk's rate, "
-                       "{:.3g} s",
-                       bound_s),
-           {{"with reads", reads}}, [&] { return *reads <= bound_s; });
+  add_rule(
+      answer,
+      fmt::format("with reads, the optimal delay does not exceed the cache size divided by the "
+                  "disk's rate, {:.3g} s",
+                  bound_s),
+      {{"with reads", reads}}, [&] { return *reads <= bound_s; });
   return answer;
 }
 
@@ -243,14 +244,14 @@ ClaimAnswer burst_in_time() {
                         .interval_ns = ns_of(kLongestS),
                         .drain_bytes_per_s = static_cast<std::uint64_t>(*rate * double{kMb})}),
                    late = burst({.policy = Policy::interval, .interval_ns = ns_of(kLongestS)});
-  add_row(answer, "written early enough", "a tenth on the disk", "s", {}, early.begun_s,
-          early.error);
+  add_row(answer, "written early enough", "10 % on the disk", "s", {}, early.begun_s, early.error);
   add_row(answer, "written early enough", "all on the disk", "s", {}, early.written_s, early.error);
-  add_row(answer, "written at the age of 15 s", "a tenth on the disk", "s", {}, late.begun_s,
+  add_row(answer, "written at the age of 15 s", "10 % on the disk", "s", {}, late.begun_s,
           late.error);
   add_row(answer, "written at the age of 15 s", "all on the disk", "s", {}, late.written_s,
           late.error);
-  add_rule(answer, "the burst is written after 15 s minus its time on the disk, or a tick later",
+  add_rule(answer,
+           "writing begins 15 s after the burst, minus the time to write it, or a tick later",
            {{"expected", begin_s}, {"begun", early.begun_s}}, [&] {
              const double tenth_s = kBurstMb / 10 / *rate;
              return *early.begun_s >= begin_s && *early.begun_s <= begin_s + kTickS + tenth_s;

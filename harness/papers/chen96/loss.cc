@@ -63,7 +63,7 @@ std::vector<LossPolicy> loss_policies(bool scaled) {
   add(kWriteThrough, Policy::write_through, 0);
   add(kFromFirst, Policy::interval, 5).age = os::SyncerOptions::Age::since_first_change;
   if (scaled) return cases;
-  add("sweep, or its own times", Policy::sweep, 30);
+  add("sweep, or the system's own intervals", Policy::sweep, 30);
   add("periodic, 5 s", Policy::periodic, 5);
   for (const double delay : {0., 1., 15., 30.}) add_interval(delay);
   add("burst rule, 30 s", Policy::burst, 30);

@@ -154,7 +154,8 @@ std::vector<ClaimAnswer> policies(Context& context) {
   add_rule(
       responses,
       "if reads bypass writes, the mean response time of a read under periodic update is largely "
-      "independent of the writes: more than half of what they add is gone (Carson and Setia)",
+      "independent of the writes: more than half of the time that they add disappears (Carson and "
+      "Setia)",
       means,
       [&] { return *means[0].value - *means[2].value < (*means[1].value - *means[2].value) / 2; });
   add_rule(ages, "periodic update, 30 s: 15 s +-1 s", {{"mean", seen[0].age_s}},

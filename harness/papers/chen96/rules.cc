@@ -139,10 +139,10 @@ ClaimAnswer rule_2(Context& context, Reading reading) {
   add_row(answer, "zero delay; requests of up to 1 MB", "read and written", "MB/s", {},
           longer.mb_per_s, longer.error);
   answer.remarks.push_back(
-      "At the end, infinite delay leaves a cache full of unwritten data. By the disk's busy time "
-      "until all data is on the disk, both do the same work. Counterfactual: longer requests. "
-      "Without a write cache and without a queue, a write loses a revolution between two "
-      "requests.");
+      "At the end, infinite delay leaves a cache full of unwritten data. Measured by the disk's "
+      "busy time until all data is on the disk, both do the same work. Counterfactual: longer "
+      "requests. Without a write cache and without a queue, a write loses a revolution between "
+      "two requests.");
   return answer;
 }
 
@@ -183,9 +183,11 @@ ClaimAnswer rule_3(Context& context, Reading reading) {
   }
   add_rule(answer, "writes slow down reads: reads are slower with a delay of 5 s than with 7 s",
            {{"5 s", before}, {"7 s", after}}, [&] { return *before < *after; });
-  add_rule(answer,
-           "reads are not starved: with a delay of 5 s at least a tenth of the rate with 7 s",
-           {{"5 s", before}, {"7 s", after}}, [&] { return *before >= *after / 10; });
+  add_rule(
+      answer,
+      "reads are not starved: with a delay of 5 s, they reach at least a tenth of the rate with "
+      "7 s",
+      {{"5 s", before}, {"7 s", after}}, [&] { return *before >= *after / 10; });
   mark(answer, RuleClass::ours);
   add_rule(answer, "with a delay of 5 s, the writer does not reach 10 MB/s",
            {{"5 s", write_before}}, [&] { return *write_before < .95 * kTargetMbPerS; });

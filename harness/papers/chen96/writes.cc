@@ -66,7 +66,7 @@ std::vector<ClaimAnswer> writes_in(Context& context, Reading reading) {
                         .title = "fsync of written data, by size (figure 4)" + end};
   ClaimAnswer bursts{.id = id_of("CH-15", reading),
                      .part = "writes",
-                     .title = "fsync of bursts, the largest beyond the cache (figure 5)" + end};
+                     .title = "fsync of bursts, some larger than the cache (figure 5)" + end};
   ClaimAnswer equation{.id = id_of("CH-08", reading),
                        .part = "writes",
                        .title = "Equation 6 compared with the drive: fsync by size" + end};
@@ -104,7 +104,7 @@ std::vector<ClaimAnswer> writes_in(Context& context, Reading reading) {
   const Figure share = part_of(five, best, 100);
   add_row(efficient, "5 MB", "share of best rate", "%", 97, share);
   add_row(efficient, "the best", "throughput", "MB/s", 3, best);
-  add_rule(efficient, "5 MB reach 95 % of the best", {{"5 MB", share}},
+  add_rule(efficient, "5 MB reach 95 % of the best rate", {{"5 MB", share}},
            [&] { return *share >= 95; });
   add_row(bursts, "the longest", "drained in", "s", 30, longest);
   add_rule(bursts, "the longest drain takes 27 to 32 s", {{"longest", longest}},
@@ -115,7 +115,7 @@ std::vector<ClaimAnswer> writes_in(Context& context, Reading reading) {
     add_row(equation, fmt::format("{:g} MB", size), "share of best rate", "%", paper, ours);
     constexpr double kPoints = 2;
     add_rule(equation,
-             fmt::format("{:g} MB: efficiency is {:g} % within {:g} points", size, paper, kPoints),
+             fmt::format("{:g} MB: efficiency is {:g} % (+-{:g} points)", size, paper, kPoints),
              {{"ours", ours}}, [&, its = paper] { return std::abs(*ours - its) <= kPoints; });
   }
   if (!context.scaled && !context.rules_only)

@@ -61,7 +61,8 @@ const std::vector<Column>& columns() {
        .phase = "copy",
        .operation = "a file"},
       {.name = "remove-tree",
-       .title = "4 users each write and remove such a tree (n-user-remove with half of the tree)",
+       .title = "4 users each write and remove a tree of this size (n-user-remove with half of the "
+                "tree)",
        .workload = "n-user-remove",
        .arguments = {{"users", 4}, {"files", 268}, {"tree-bytes", 7'150'000}, {"folders", 14}},
        .scaled = {{"users", 2}, {"files", 20}, {"tree-bytes", 200'000}, {"folders", 4}},
@@ -90,8 +91,8 @@ const std::vector<Column>& columns() {
        .operation = "a delivery"},
       {.name = "large-file",
        .title =
-           "a file of 20 MB: written, read, written at random, read at random, read again, cold and "
-           "with fsync (a fifth of lfs-large-file)",
+           "a file of 20 MB: written, read, written at random, read at random, read again, with "
+           "a cold cache and with fsync (a fifth of lfs-large-file)",
        .workload = "lfs-large-file",
        .arguments = {{"file-bytes", 20 * kMib}},
        .scaled = {{"file-bytes", kMib / 2}},

@@ -9,7 +9,7 @@ Paper experiment() {
   std::vector<Parameter> of_aged = usual_parameters();
   of_aged.push_back(
       {"aged-mib", 128,
-       "part of the drive to use, in MiB; a small part lets the load write it several times"});
+       "part of the drive to use, in MiB; the load overwrites a smaller part more often"});
   of_aged.push_back({"turnovers", 3,
                      "turnovers after the disk is full: bytes written, divided by the bytes in "
                      "use"});
@@ -25,13 +25,14 @@ Paper experiment() {
        {"raid5", "RAID-5 of five drives", 1, raid5, usual_parameters()},
        {"raid5-nvram", "RAID-5 of five drives behind NVRAM", 1, raid5_nvram, usual_parameters()},
        {"aged", "An aged drive and aged arrays, 50, 75 and 90 % full", 1, aged, of_aged},
-       {"delays", "Each system's own update times, and common delays of 5, 10 and 30 s", 1, delays,
-        usual_parameters()},
+       {"delays", "Each system's own update intervals, and common delays of 5, 10 and 30 s", 1,
+        delays, usual_parameters()},
        {"memory", "File caches of 18, 36 and 72 MB", 1, memory, usual_parameters()},
-       {"laddis", "An NFS server's load on systems whose completed calls survive a cut", 1, laddis,
-        usual_parameters()},
-       {"loss", "Losses in cuts at random instants", 1, loss, usual_parameters()},
-       {"recovery", "From a cut to the first mount and to full consistency, 1, 10 and 44 GB", 1,
+       {"laddis", "An NFS server's load on systems whose completed calls survive a power cut", 1,
+        laddis, usual_parameters()},
+       {"loss", "Changes lost in power cuts at random instants", 1, loss, usual_parameters()},
+       {"recovery",
+        "Time from a power cut to the first mount and to full consistency, 1, 10 and 44 GB", 1,
         recovery, usual_parameters()},
        {"summary", "The fastest systems, their costs and their losses: all of the above", 1,
         summary, of_aged}}};

@@ -37,7 +37,7 @@ Condition without_exceptions(std::string text, const std::string& exceptions, st
 Condition one_delay(const std::vector<Row>& rows, const MachineOf& machine) {
   const MachineChoice choice{.delay_ns = 7 * model::kSecondNs};
   return without_exceptions(
-      "1. rows are grouped by the data that a cut may lose, with one delay",
+      "1. rows are grouped by the data that a cut may lose, and have the same delay",
       names_of(rows,
                [&](const Row& row) {
                  const os::SyncerOptions syncer = machine(row, choice).syncer;
@@ -54,7 +54,7 @@ Condition initialisation(const std::vector<Row>& rows) {
                                      [](const Row& row) {
                                        return row.system->description().promises.exposes_stale_data;
                                      }),
-                            "no system promises less than that files never show stale data");
+                            "every system promises that files never show stale data");
 }
 
 Condition memory(const std::vector<Row>& rows, const MachineOf& machine) {
@@ -96,7 +96,7 @@ Condition transfers(const std::vector<Row>& rows, const MachineOf& machine) {
 Condition one_cost_table(const std::vector<Row>& rows, const MachineOf& machine) {
   const os::CpuCosts costs = machine(rows.front(), {}).costs;
   return without_exceptions(
-      "7. one tree code, one cost table",
+      "7. all systems use the same tree code and the same cost table",
       names_of(rows,
                [&](const Row& row) {
                  const os::CpuCosts its = machine(row, {}).costs;
@@ -125,13 +125,13 @@ Condition recovery_sizes() {
                           100 * each.share());
   return {
       "8. recovery is measured at 1, 10 and 44 GB, 25 and 75 % full, to the first mount and to "
-      "full consistency, processor time included",
+      "full consistency, including processor time",
       found == std::size(kSizesGb) * std::size(kShares) ? Met::yes : Met::no, shares};
 }
 
 Condition write_cache(const std::vector<Row>& rows, const MachineOf& machine) {
   return without_exceptions(
-      "10. the write cache off, and on with flushes as a second table",
+      "10. one table has the write cache off, and another has it on, with flushes",
       names_of(rows,
                [&](const Row& row) {
                  const ModelledMachineOptions off = machine(row, {.device = Device::drive}),
@@ -156,10 +156,10 @@ std::vector<Condition> conditions(const std::vector<Row>& rows, const MachineOf&
       initialisation(rows),
       memory(rows, machine),
       transfers(rows, machine),
-      {"5. disks are aged by three turnovers at 50, 75 and 90 %, cleaning included",
+      {"5. disks are aged by three turnovers at 50, 75 and 90 % full, including cleaning",
        Met::not_computed,
        "in part: part aged ages 128 MB of one drive and of both arrays by `turnovers`, but its "
-       "measured work rewrites only a few percent of the free space, so that a run may not meet "
+       "measured work rewrites only a few percent of the free space, so a run may not need "
        "the cleaner; the other parts begin with an empty disk"},
       {"6. user time and time to quiescence are both shown", Met::not_computed,
        "in part: each part shows both, and the busy time of the drives; the summary has no time "
@@ -168,9 +168,9 @@ std::vector<Condition> conditions(const std::vector<Row>& rows, const MachineOf&
       recovery_sizes(),
       {"9. the papers' own settings and the best of one declared sweep are both printed",
        Met::not_computed,
-       "in part: part delays has the systems' own update times, and delays of 5, 10 and 30 s; part "
-       "memory has file caches of 18, 36 and 72 MB. The sizes of logs, segments and metadata pools "
-       "are not swept"},
+       "in part: part delays has each system's own update intervals, and common delays of 5, 10 "
+       "and 30 s; part memory has file caches of 18, 36 and 72 MB. The sizes of logs, segments "
+       "and metadata pools are not swept"},
       write_cache(rows, machine),
       campaigns(rows)};
 }

@@ -116,14 +116,14 @@ std::vector<ClaimAnswer> loss(Context& context) {
       .id = "loss",
       .part = "loss",
       .title =
-          "Changes without fsync that a cut at a random instant loses, and lost data that fsync "
-          "had covered",
+          "Changes without fsync that a cut at a random instant loses, and data lost in spite of "
+          "fsync",
       .kind = RuleClass::ours,
       .tables_tell_all = true};
   Table shown{.name = "loss",
               .title = "the oldest lost change; means over seeds",
               .columns = {"system", "a cut may lose", "worst (s)", "median (s)", "lost (kB)",
-                          "lost changes", "fsynced, missing", "checks with damage"}};
+                          "lost changes", "fsynced, missing", "checks that found damage"}};
   for (const RowLoss& one : *losses) {
     const Row& row = rows()[one.row];
     add_sample(answer, full_name(row), "oldest lost change, worst instant", "s", one.worst_s,

@@ -186,7 +186,7 @@ std::vector<ClaimAnswer> recovery(Context& context) {
       const std::string row = full_name(rows()[one.row]),
                         cell = fmt::format("{}; {}", row, table.what.name);
       add_sample(answer, cell, "first mount", "s", one.mount_s, one.error);
-      add_sample(answer, cell, "of this, the processor", "s", one.mount_cpu_s, one.error);
+      add_sample(answer, cell, "of this, processor time", "s", one.mount_cpu_s, one.error);
       add_sample(answer, cell, "full consistency", "s", one.consistent_s, one.error);
       shown.rows.push_back(
           {row, text_of(one.mount_s), text_of(one.mount_cpu_s), text_of(one.consistent_s)});

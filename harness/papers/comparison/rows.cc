@@ -203,7 +203,7 @@ std::vector<Parameter> usual_parameters() {
       {"seeds", 3,
        "number of seeds of each cell; a seed determines contents, random choices, disk angles and "
        "phases of the syncer"},
-      {"delay-seconds", 30, "age in seconds at which rows with a delay write a change"},
+      {"delay-seconds", 30, "age in seconds at which systems with a delay write a change"},
       {"machine", 1,
        "machine of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM "
        "60 GB drive"}};

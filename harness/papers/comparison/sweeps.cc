@@ -32,7 +32,7 @@ struct Sweep {
 
 Sweep of_delays(const Context& context) {
   Sweep sweep{.part = "delays",
-              .title = "Each system's own update times, and a common delay",
+              .title = "Each system's own update intervals, and a common delay",
               .settings = {{"own times", [](MachineChoice& choice) { choice.own_times = true; }}},
               .columns = {column("copy"), column("postmark"), column("mail")}};
   for (const int seconds : {5, 10, 30})

@@ -37,7 +37,7 @@ constexpr struct {
     {Cost::transfer_per_kib, "KiB for a process", 190,
      true},  // a copy, and 500 us to map a page and to handle its page fault
     // 1 300 cycles to search the hash chain, lock the block and update the list.
-    {Cost::buffer_found, "block asked for", 40, true},
+    {Cost::buffer_found, "block requested", 40, true},
     // The driver, two context switches, and a share of the interrupts.
     {Cost::request_issued, "request", 1000, true},
     {Cost::path_component, "path component", 100,
@@ -100,7 +100,7 @@ std::vector<double> fitted_us(const std::vector<CpuTime>& times) {
 
 experiment::Table table_of_costs(const std::vector<double>& fitted) {
   experiment::Table table{.name = "costs",
-                          .title = "Costs by all 14 printed CPU times (us)",
+                          .title = "Costs fitted to all 14 printed CPU times (us)",
                           .columns = {"cost", "estimate", "fitted", "used"},
                           .rows = {}};
   for (std::size_t i = 0; i < std::size(kFittedCosts); ++i) {
@@ -114,7 +114,7 @@ experiment::Table table_of_costs(const std::vector<double>& fitted) {
 
 experiment::Table table_of_counts(const std::vector<CpuTime>& times) {
   experiment::Table table{.name = "counts",
-                          .title = "Processor costs charged to four users (thousands)",
+                          .title = "Operations charged to four users (thousands)",
                           .columns = {"benchmark"},
                           .rows = {}};
   for (const auto& cost : kFittedCosts) table.columns.emplace_back(cost.name);
@@ -132,7 +132,7 @@ experiment::Table table_of_counts(const std::vector<CpuTime>& times) {
 std::vector<ClaimAnswer> cpu_costs(Context& context) {
   ClaimAnswer answer{.id = "costs",
                      .part = "costs",
-                     .title = "Processor: costs of single operations, by tables 1 and 2",
+                     .title = "Processor costs of single operations, fitted to tables 1 and 2",
                      .kind = RuleClass::calibrated};
   const std::vector<CpuTime> times = cpu_times(context.cells);
   if (std::ranges::any_of(times, [](const CpuTime& time) { return time.ours == nullptr; })) {

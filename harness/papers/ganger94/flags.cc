@@ -59,7 +59,7 @@ void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name,
   const struct {
     const char* name;
     void (*change)(UfsSetup&);
-  } kMachines[] = {{"data delayed, too", [](UfsSetup& s) { s.write_behind_bytes = 0; }},
+  } kMachines[] = {{"data also delayed", [](UfsSetup& s) { s.write_behind_bytes = 0; }},
                    {"cache of 12 MiB", [](UfsSetup& s) { s.machine.cache_bytes = 12 << 20; }},
                    {"copies in 30 MiB", [](UfsSetup& s) { s.machine.copies_bytes = 30 << 20; }}};
   experiment::Table table{.name = name, .title = title, .columns = {"machine"}, .rows = {}};
@@ -224,7 +224,7 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
                        [](const Named& each) { return *each.value >= 5000; });
   });
   response.remarks.push_back(
-      "The mean response time follows from the number of a removal's writes in the queue (see "
+      "The mean response time depends on how many writes of a removal are in the queue (see "
       "the counterfactual of GP-21, memory for copies).");
   return {elapsed, response};
 }
@@ -240,7 +240,7 @@ std::vector<ClaimAnswer> figure_3(Context& context) {
                 column(bars, "copy", elapsed_of, {"Part", "Part-NR", "Part-CB", "Part-NR/CB"}));
   const auto cpu = column(bars, "copy", cpu_of, {"Part", "Part-NR/CB"});
   add_rule(elapsed,
-           "copying costs little: CPU time with both options within 20 % of CPU time "
+           "copying costs little: CPU time with both options is within 20 % of CPU time "
            "without them",
            cpu, [&] { return *cpu[1].value < 1.2 * *cpu[0].value; });
   mark(elapsed, RuleClass::calibrated);
@@ -299,15 +299,16 @@ std::vector<ClaimAnswer> chains(Context& context) {
       cell_of(cells, chains_setup(Deallocation::tracked, true), "n-user-remove", four);
   const Cell& barrier =
       cell_of(cells, chains_setup(Deallocation::barrier, true), "n-user-remove", four);
-  ClaimAnswer deallocation{.id = "GP-05",
-                           .part = "chains",
-                           .title = "4-user remove: freed blocks tracked, or a barrier"};
+  ClaimAnswer deallocation{
+      .id = "GP-05",
+      .part = "chains",
+      .title = "4-user remove: tracking of freed blocks compared with a barrier"};
   const std::vector<Named> both{{"barrier", barrier.of("remove", elapsed_of)},
                                 {"tracked", tracked.of("remove", elapsed_of)}};
   add_number(deallocation, barrier, "barrier", "elapsed", "s", {}, both[0].value);
   add_number(deallocation, tracked, "tracked", "elapsed", "s", {}, both[1].value);
   const Figure kept = part_of(both[1].value, both[0].value, 100);
-  add_number(deallocation, tracked, "tracked against barrier", "saved", "%", 16,
+  add_number(deallocation, tracked, "tracked compared with barrier", "saved", "%", 16,
              kept ? Figure(100 - *kept) : std::nullopt);
   add_falling(deallocation, "tracked is faster than barrier", both);
   // If the memory for copies is exhausted, the time depends on how fast the disk writes, so measure

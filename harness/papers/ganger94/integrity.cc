@@ -147,7 +147,7 @@ std::vector<ClaimAnswer> integrity(Context& context) {
   const std::uint64_t workloads = scaled ? 1 : 3, budget = scaled ? 100 : 400;
   ClaimAnswer answer{.id = "GP-32",
                      .part = "integrity",
-                     .title = "States after a power cut that break the rules of integrity"};
+                     .title = "States after a power cut that break the integrity rules"};
   answer.remarks.push_back(fmt::format(
       "Each scheme on {} short workloads, with up to {} of the states that the driver's rules "
       "permit for each workload. Each state is checked and repaired by fsck, and then compared "

@@ -223,7 +223,7 @@ std::vector<ClaimAnswer> counterfactuals(Context& context) {
        }},
       {"cache of 12 MiB", [](UfsSetup& s) { s.machine.cache_bytes = 12 << 20; }},
       {"a processor without costs", [](UfsSetup& s) { s.machine.costs = {}; }},
-      {"data delayed, too", [](UfsSetup& s) { s.write_behind_bytes = 0; }},
+      {"data also delayed", [](UfsSetup& s) { s.write_behind_bytes = 0; }},
       {"directories delayed",
        [](UfsSetup& s) { s.scheme.mount.options.last_write = ufs::LastWrite::delayed; }},
   };

@@ -152,7 +152,7 @@ void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initia
       {"directories delayed",
        [](UfsSetup& s) { s.scheme.mount.options.last_write = ufs::LastWrite::delayed; }},
       {"cache of 12 MiB", [](UfsSetup& s) { s.machine.cache_bytes = 12 << 20; }},
-      {"data delayed, too", [](UfsSetup& s) { s.write_behind_bytes = 0; }},
+      {"data also delayed", [](UfsSetup& s) { s.write_behind_bytes = 0; }},
       {"swept in 5 s", [](UfsSetup& s) { s.machine.syncer.parts = 5; }}};
   const timed::Arguments four{{"users", 4}};
   for (const auto& machine : kMachines) {
@@ -248,8 +248,8 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
   answer.tables.push_back(std::move(copies).take());
   MemorySweep pool(
       cells, 1, "pool",
-      "Counterfactual: the same, by the size of a pool reserved for metadata, with an equal size "
-      "for copies; one execution");
+      "Counterfactual: the same, by the size of a pool reserved for metadata, with the same "
+      "amount of memory for copies; one execution");
   for (const double megabytes : kPools) {
     pool.add(fmt::format("{:g}", megabytes), [&](UfsSetup setup) {
       setup.name += fmt::format(" (metadata in {:g} MiB)", megabytes);
@@ -351,7 +351,7 @@ std::vector<ClaimAnswer> table_1(Context& context) {
 
   ClaimAnswer cpu{.id = "GP-19",
                   .part = "table1",
-                  .title = "4-user copy: CPU time, sum of the users",
+                  .title = "4-user copy: total CPU time of all users",
                   .kind = RuleClass::calibrated};
   table.add(cpu, "CPU", "s", &PrintedRow::cpu_s, cpu_seconds, true);
   cpu.remarks.emplace_back(kCpuIsFitted);
@@ -436,7 +436,7 @@ std::vector<ClaimAnswer> table_2(Context& context) {
 
   ClaimAnswer cpu{.id = "GP-24",
                   .part = "table2",
-                  .title = "4-user remove: CPU time, sum of the users",
+                  .title = "4-user remove: total CPU time of all users",
                   .kind = RuleClass::calibrated};
   table.add(cpu, "CPU", "s", &PrintedRow::cpu_s, cpu_seconds, true);
   cpu.remarks.emplace_back(kCpuIsFitted);
@@ -476,7 +476,7 @@ void add_passes(ClaimAnswer& gain, Cells& cells) {
       "The schemes save synchronous writes for files that a compilation creates and removes. The "
       "compiler is modelled on the manual of the UNIX seventh edition: nine files per "
       "compilation (harness/workload/timed/andrew.cc). The paper's compiler is unknown. "
-      "Counterfactual rows: other numbers of files, and no program starts.");
+      "Counterfactual rows: other numbers of files, without the cost of starting programs.");
 }
 
 /// Table 3, as printed in the paper.

@@ -72,7 +72,7 @@ ClaimAnswer shares() {
   const double groups = 44. * 1024 / 16, of_a_group_ms = 42e3 / groups,
                small_s = 5. * 1024 / 16 * of_a_group_ms / 1e3;
   add_row(answer, "42 s divided by the groups of 44 GB", "a group", "ms", {}, of_a_group_ms, {});
-  add_row(answer, "5 GB, clean, at that time per group (section 6.4)", "fast fsck", "s", 4.,
+  add_row(answer, "5 GB, clean, at the same time per group (section 6.4)", "fast fsck", "s", 4.,
           small_s, {});
   add_row(answer, "382 s divided by the groups of 44 GB", "a group", "ms", {}, 382e3 / groups, {});
   add_rule(answer, "44 GB and 5 GB take the same time per group (+-25 %)", {in_unit(small_s, "s")},

@@ -88,7 +88,7 @@ ClaimAnswer busy_map(Context& context) {
     std::uint64_t broken = 0;
     for (const CrashOutcome& one : outcomes) broken += one.broken;
     add_rule(answer,
-             fmt::format("{} GB: after each recovery, all data promised by replies is there", gib),
+             fmt::format("{} GB: after each recovery, all acknowledged data is present", gib),
              {{"broken", static_cast<double>(broken)}}, [&] { return broken == 0; });
   }
   return answer;

@@ -271,7 +271,7 @@ ClaimAnswer tunings_under_pressure(Context& context) {
   ClaimAnswer answer{
       .id = "PK-15, causes",
       .part = "causes",
-      .title = "Response by the flusher's interval and share, RAID-0 near saturation"};
+      .title = "Response time by the flusher's interval and share of time, RAID-0 near saturation"};
   std::vector<Load> loads;
   std::vector<std::string> labels;
   for (const auto& [presto, with, per_s] :

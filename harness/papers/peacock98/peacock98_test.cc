@@ -105,7 +105,7 @@ TEST(Peacock98, RunsToTheEnd) {
         EXPECT_EQ(number.ours.has_value(), number.remark.empty())
             << answer.id << " " << number.cell << ": " << number.remark;
       for (const ClaimRule& rule : answer.rules)
-        if (rule.text.find("all data promised by replies") != std::string::npos) {
+        if (rule.text.find("all acknowledged data") != std::string::npos) {
           EXPECT_EQ(rule.verdict, Verdict::holds) << rule.detail;
         }
     }

@@ -55,7 +55,7 @@ void add_crashes(ClaimAnswer& answer, const Crashes& crashes, Figure paper_empty
     add_row(answer, cell, "recovery", "s", crashes.loads[i] == 0 ? paper_empty : std::nullopt,
             one.of(one.elapsed_s), one.error);
     if (!one.error.empty()) continue;
-    add_row(answer, cell, "of this, the processor", "s", {}, one.cpu_s, {});
+    add_row(answer, cell, "of this, processor time", "s", {}, one.cpu_s, {});
     add_row(answer, cell, "requests", "", {}, static_cast<double>(one.requests), {});
     if (one.saturated)
       add_row(answer, cell, "served before the cut", "ops/s", {}, one.served_per_s, {});
@@ -80,7 +80,7 @@ void add_promises(ClaimAnswer& answer, const std::vector<Crashes>& all) {
       broken += one.broken;
       if (first.empty()) first = one.first_broken;
     }
-  add_rule(answer, "after each recovery, all data promised by replies is there",
+  add_rule(answer, "after each recovery, all acknowledged data is present",
            {{"cuts", static_cast<double>(cuts)}, {"broken", static_cast<double>(broken)}},
            [&] { return cuts > 0 && broken == 0; });
   mark(answer, RuleClass::ours);
@@ -93,7 +93,7 @@ Named differences_of(const Crashes& one, const Crashes& other) {
   double differ = 0;
   for (std::size_t i = 0; i < one.outcomes.size(); ++i)
     differ += one.outcomes[i].elapsed_s != other.outcomes[i].elapsed_s ? 1 : 0;
-  return {"loads at which the setting changes the recovery", differ};
+  return {"loads at which the setting changes the recovery time", differ};
 }
 
 std::vector<double> loads_of(const Context& context) {
@@ -107,7 +107,7 @@ std::vector<double> loads_of(const Context& context) {
 std::vector<ClaimAnswer> recovery(Context& context) {
   ClaimAnswer answer{.id = "PK-13",
                      .part = "recovery",
-                     .title = "Recovery by load; 44 GB, RAID-0, Presto (figure 7)"};
+                     .title = "Recovery time by load; 44 GB, RAID-0, Presto (figure 7)"};
   const std::vector<double> loads = loads_of(context);
   const double most = loads.back();
   const auto size = context.scaled ? std::optional<std::uint64_t>(kGib) : std::nullopt;
@@ -184,7 +184,9 @@ std::vector<ClaimAnswer> flusher(Context& context) {
   ClaimAnswer answer{
       .id = "PK-14",
       .part = "flusher",
-      .title = "Recovery by the flusher's interval and share; 44 GB, RAID-0, Presto (figure 8)"};
+      .title =
+          "Recovery time by the flusher's interval and share of time; 44 GB, RAID-0, Presto "
+          "(figure 8)"};
   // The lowest of these loads keeps only some groups busy.
   std::vector<double> loads{20};
   if (const double highest = context.scaled ? 0 : context.parameter("most-per-s"); highest > 0)

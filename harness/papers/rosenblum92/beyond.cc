@@ -157,10 +157,10 @@ ClaimAnswer of_pattern(SimulatorFigures& figures, const AccessPattern& pattern,
   if (pattern.kind == AccessPattern::Kind::hot_and_cold) {
     const auto apart = [&](double u) { return hot_cold_apart_cost(pattern, u); };
     std::vector<std::string> row{
-        "computed, without positioning: hot and cold apart, best division"};
+        "computed, without positioning: hot and cold separated, best division"};
     for (const double u : us) row.push_back(fmt::format("{:.2f}", apart(u)));
     table.rows.push_back(row);
-    plot.series.push_back(computed("computed: hot and cold apart", us, apart));
+    plot.series.push_back(computed("computed: hot and cold separated", us, apart));
   }
   const Variant& usual = all[1];
   for (const double u : us) {

@@ -31,12 +31,14 @@ ClaimAnswer bimodal(SimulatorFigures& figures) {
     options.histograms = true;
     const SimulatorRun& run = figures.run(options);
     const double cold = run.cold_cleaned.mean(), hot = run.hot_cleaned.mean();
-    answer.numbers.push_back({reading.name, "cold cleaned at u", "", kColdCliff, cold, ""});
-    answer.numbers.push_back({reading.name, "hot cleaned at u", "", kHotCliff, hot, ""});
     answer.numbers.push_back(
-        {reading.name, "u of most cold segments", "", {}, mode(run.cold_cleaned), ""});
+        {reading.name, "mean u of cleaned cold segments", "", kColdCliff, cold, ""});
     answer.numbers.push_back(
-        {reading.name, "u of most hot segments", "", {}, mode(run.hot_cleaned), ""});
+        {reading.name, "mean u of cleaned hot segments", "", kHotCliff, hot, ""});
+    answer.numbers.push_back(
+        {reading.name, "most common u of cold segments", "", {}, mode(run.cold_cleaned), ""});
+    answer.numbers.push_back(
+        {reading.name, "most common u of hot segments", "", {}, mode(run.hot_cleaned), ""});
     answer.numbers.push_back({reading.name, "write cost", "", {}, run.cost(), ""});
     add_rule(answer, "the cliffs are at 75 and 15 % (+- 7 points); " + reading.name,
              {{"cold", cold}, {"hot", hot}}, [&] {
@@ -44,8 +46,8 @@ ClaimAnswer bimodal(SimulatorFigures& figures) {
                       std::abs(hot - kHotCliff) <= kCliffTolerance;
              });
     plot.series.push_back(distribution("Cost-benefit, " + reading.name, run.at_cleaning));
-    plot.series.push_back(distribution("its cleaned cold segments", run.cold_cleaned));
-    plot.series.push_back(distribution("its cleaned hot segments", run.hot_cleaned));
+    plot.series.push_back(distribution("cold segments when cleaned", run.cold_cleaned));
+    plot.series.push_back(distribution("hot segments when cleaned", run.hot_cleaned));
   }
   plot.series.push_back(distribution("Greedy", figures.run(greedy).at_cleaning));
   answer.plots.push_back(plot);
@@ -78,9 +80,9 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
         lower = lower && ours < greedy && figures.cost(cb_expon, u) < figures.cost(expon, u);
       if (u <= .9) expon_highest = std::max(expon_highest, figures.cost(cb_expon, u));
     }
-    answer.numbers.push_back({fmt::format("{}; most at U = {}", reading.name, saved_at), "saved",
-                              "%", 50., 100 * saved, ""});
-    answer.numbers.push_back({reading.name, "below 4 up to U", "", .8, below_four, ""});
+    answer.numbers.push_back({fmt::format("{}; largest saving at U = {}", reading.name, saved_at),
+                              "saved", "%", 50., 100 * saved, ""});
+    answer.numbers.push_back({reading.name, "cost below 4 up to U", "", .8, below_four, ""});
     answer.numbers.push_back(
         {"U = .80, " + reading.name, "write cost", "", {}, figures.cost(cb, .8), ""});
     answer.numbers.push_back({"U = .80, greedy", "write cost", "", {}, figures.cost(hot, .8), ""});
@@ -96,7 +98,7 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
     add_rule(answer, "the exponential pattern costs less than 4 up to 90 %; " + reading.name,
              {{"highest", expon_highest}}, [&] { return expon_highest < kUnixImproved; });
   }
-  plot.series.push_back(computed("hot and cold apart, best division", us,
+  plot.series.push_back(computed("hot and cold separated, best division", us,
                                  [](double u) { return hot_cold_apart_cost(kHotCold90To10, u); }));
   plot.series.push_back(computed("No variance", us, no_variance_cost));
   plot.series.push_back(level("Unix improved", kUnixImproved, us));

@@ -72,7 +72,7 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
   add_rule(answer, "at every utilization, the cost is below that without variance",
            {{"largest ratio", nearest}}, [&] { return nearest < 1; });
   add_rule(answer,
-           "from a utilization of 30 % up, the cost is within 2 % of the steady-state equation",
+           "at utilizations of 30 % and above, the cost is within 2 % of the steady-state equation",
            {{"largest difference", farthest}}, [&] { return farthest <= .02; });
   mark(answer, RuleClass::ours);
   answer.plots = {{"figure5-2",

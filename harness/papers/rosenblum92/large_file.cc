@@ -93,8 +93,8 @@ ClaimAnswer five_phases(Cells& cells) {
       "Counterfactuals: with blocks of 8 KB, as in SunOS, each read of LFS transfers twice as "
       "much for the 4 ms of controller overhead. SunOS without a gap reads from the drive's "
       "read-ahead, and writes one block per revolution, as OFS does. With a processor four times "
-      "as fast, LFS's writes no longer wait for the processor; the factor that is calibrated by "
-      "small files makes copies of long files equally slow.");
+      "as fast, LFS's writes no longer wait for the processor; the processor factor, which was "
+      "calibrated with small files, slows copies of large files by as much.");
   return answer;
 }
 

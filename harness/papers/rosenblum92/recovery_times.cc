@@ -185,8 +185,9 @@ ClaimAnswer many_files_a_directory(Context& context) {
 /// Returns the recovery time in seconds per megabyte of files. The files have the mean size in
 /// table 6-2.
 ClaimAnswer interval(Context& context) {
-  ClaimAnswer answer{
-      .id = "LFS-31", .part = "recovery", .title = "Recovery by the checkpoint interval (6.2.1.3)"};
+  ClaimAnswer answer{.id = "LFS-31",
+                     .part = "recovery",
+                     .title = "Recovery time by checkpoint interval (6.2.1.3)"};
   // The means over table 6-2.
   constexpr std::uint64_t kAverageFileKilobytes = 30, kTrafficMegabytes = 3;
   const Crash hour =
@@ -204,20 +205,20 @@ ClaimAnswer interval(Context& context) {
     const double s_per_mb = (*more.seconds - *hour.seconds) / 20;
     interval_s = kHour / kMostMegabytesAnHour / s_per_mb;
   }
-  add(answer, "150 MB per hour: interval for one additional second", "interval", 70., interval_s,
-      more.remark);
+  add(answer, "150 MB per hour: interval that adds one second to recovery", "interval", 70.,
+      interval_s, more.remark);
   /// Seconds per megabyte, from the rows of table 6-1 for files of 10 KB.
   constexpr double kPrintedSlope = (17. - 3.) / 40;
   add(answer, "the same, computed from the printed table 6-1, files of 10 KB", "interval", 70.,
       3600 / 150. / kPrintedSlope, {});
-  add_rule(answer, "one additional second for each 70 s of interval (within a factor of 1.5)",
+  add_rule(answer, "each 70 s of interval add one second to recovery (within a factor of 1.5)",
            {in_unit(interval_s, "s")},
            [&] { return *interval_s >= 70 / 1.5 && *interval_s <= 70 * 1.5; });
   const Crash few = crash(without_checkpoints(), files_of(10, 3, context.scaled, 100), true);
   const Crash many = crash(without_checkpoints(), files_of(10, 23, context.scaled, 100), true);
   const Figure slope =
       few.seconds && many.seconds ? Figure((*many.seconds - *few.seconds) / 20) : std::nullopt;
-  add(answer, "files of 10 KB: one additional megabyte", "recovery", {}, slope, many.remark);
+  add(answer, "files of 10 KB: each additional megabyte", "recovery", {}, slope, many.remark);
   answer.remarks.push_back(
       "Files of 30 KB, the mean of table 6-2. The slope is measured between 3 and 23 MB. "
       "Counterfactual: files of 10 KB.");
@@ -228,7 +229,7 @@ ClaimAnswer without_roll_forward(Context& context) {
   ClaimAnswer answer{
       .id = "LFS-42",
       .part = "recovery",
-      .title = "A mount of the checkpoint only, for any length of the log (4.5.2.2)"};
+      .title = "A mount that reads only the checkpoint, for any length of the log (4.5.2.2)"};
   LfsSetup setup = without_checkpoints();
   setup.mount.roll_forward = false;
   const Crash little = crash(setup, files_of(10, 1, context.scaled, 100), false);

@@ -169,7 +169,7 @@ ClaimAnswer efficiency(const Compared& compared) {
             share[0], share[1], 40, kAny);
   answer.remarks.push_back(
       "Only bytes of files count. The printed 97 % would be 150 KB/s divided by .15 x 1.3 MB/s = "
-      "77 %, unless metadata counts.");
+      "77 %, unless metadata is included.");
   return answer;
 }
 

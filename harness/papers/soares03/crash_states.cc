@@ -150,8 +150,8 @@ std::vector<ClaimAnswer> crash_states(Context& context) {
   judge(transactions, "transactions-split", {{"transactions/0", "tiny", 1}}, budget);
   transactions.remarks.push_back(
       "The text announces transactions without measurements. Here no generation is spawned while "
-      "a user is inside a transaction, so after a cut a transaction is either complete or "
-      "absent. The control spawns generations inside transactions.");
+      "a transaction is open, so after a power cut a transaction is either complete or absent. "
+      "The control spawns generations inside transactions.");
   ClaimAnswer versions{
       .id = "MS-15", .part = "crash-states", .title = "Versions: kept older generations (V-B)"};
   for (const char* system : {"kept-snapshots", "kept-snapshots-often"})
@@ -159,9 +159,9 @@ std::vector<ClaimAnswer> crash_states(Context& context) {
   judge(versions, "snapshot-reuse", {{"ace-seq1/0"}}, budget);
   judge(versions, "snapshot-in-place", {{"ace-seq1/8"}}, budget);
   versions.remarks.push_back(
-      "The text also only announces versions. In each state, the tree of every kept snapshot is "
-      "compared with the tree at its creation. One control reuses blocks of snapshots, and "
-      "another overwrites data in place.");
+      "The text announces versions, too, without measurements. In each state, the tree of every "
+      "kept snapshot is compared with the tree at its creation. One control reuses blocks of "
+      "snapshots, and another overwrites data in place.");
   return {consistent, torn, reuse, transactions, versions};
 }
 

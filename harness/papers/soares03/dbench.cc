@@ -70,10 +70,10 @@ ClaimAnswer table2(Context& context, Rates& rates) {
   answer.remarks.push_back(fmt::format(
       "The processor was calibrated to KFS with one client (pentium4.h). Each client runs {} % "
       "of the load's operations. The rate counts bytes read and written, as in dbench 2. dbench "
-      "1 counted 132 MB per client, which would give KFS's client .45 s instead of 1.17 s. While "
-      "the disk is idle, the processor of 2003 determines all rates. Files here have "
-      "at most 2 MB, and a client's live files have fewer bytes than the original's 22.5 MB, so "
-      "that 32 clients do not exceed 628 MiB.",
+      "1 counted 132 MB per client, by which KFS's client would take .45 s instead of 1.17 s. "
+      "While the disk is idle, the processor of 2003 determines all rates. Files here have at "
+      "most 2 MB, and a client's live files have fewer bytes than the original's 22.5 MB, so that "
+      "32 clients do not exceed 628 MiB.",
       percent));
   return answer;
 }

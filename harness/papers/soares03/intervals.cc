@@ -49,7 +49,7 @@ std::vector<ClaimAnswer> intervals(Context& context) {
       if (system == System::snap) {
         const Figure held =
             seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt;
-        add_row(answer, setup.name, "maximum held back for the committed generation",
+        add_row(answer, setup.name, "maximum space held back for the committed generation",
                 "% of blocks in use", {}, held, seen.error);
         add_row(answer, setup.name, "blocks copied", "/operation", {},
                 seen.per_operation(seen.blocks_copied), seen.error);
@@ -72,8 +72,8 @@ std::vector<ClaimAnswer> intervals(Context& context) {
   const Setup usual = setup_of(System::snap);
   const SteadyOutcome seen = run_steady(usual, with_data, context.seed);
   context.modelled_s += seconds_of(with_data.warm_ns + with_data.measured_ns);
-  add_row(answer, usual.name + ", files of 8 KiB", "maximum held back for the committed generation",
-          "% of blocks in use", {},
+  add_row(answer, usual.name + ", files of 8 KiB",
+          "maximum space held back for the committed generation", "% of blocks in use", {},
           seen.in_use > 0 ? seen.of(100 * seen.held_back_most / seen.in_use) : std::nullopt,
           seen.error);
   add_rule(answer, "with an interval of 10 s, less is written than with the journal",

@@ -25,7 +25,7 @@ std::vector<ClaimAnswer> stalls(Context& context) {
                     .part = "stalls",
                     .title = "Responses of 8 users while a generation is spawned and written"};
   ClaimAnswer syncs{
-      .id = "MS-10", .part = "stalls", .title = "fsync of a block in addition, every second"};
+      .id = "MS-10", .part = "stalls", .title = "fsync of one more block every second"};
   SteadyLoad load = busy_load(context);
   const auto run = [&](const Setup& setup) {
     SteadyOutcome seen = run_steady(setup, load, context.seed);

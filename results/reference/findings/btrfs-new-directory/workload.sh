@@ -22,7 +22,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 39 of the recording, at 895.045 ms of its time, 0.000 ms after the mark "persisted 6".
+#   After event 39 of the recording, 895.045 ms after its start, 0.000 ms after the mark "persisted 6".
 #   unflushed writes 0; lost or torn 0
 #
 # Expected and found

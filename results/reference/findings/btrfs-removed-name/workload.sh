@@ -22,7 +22,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 37 of the recording, at 1271.788 ms of its time, 0.000 ms after the mark "persisted
+#   After event 37 of the recording, 1271.788 ms after its start, 0.000 ms after the mark "persisted
 #   6".
 #   unflushed writes 0; lost or torn 0
 #

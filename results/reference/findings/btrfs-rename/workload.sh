@@ -21,7 +21,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 37 of the recording, at 763.924 ms of its time, 0.000 ms after the mark "persisted 4".
+#   After event 37 of the recording, 763.924 ms after its start, 0.000 ms after the mark "persisted 4".
 #   unflushed writes 0; lost or torn 0
 #
 # Expected and found

@@ -24,7 +24,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 31 of the recording, at 884.351 ms of its time, 0.000 ms after the mark "persisted 7".
+#   After event 31 of the recording, 884.351 ms after its start, 0.000 ms after the mark "persisted 7".
 #   unflushed writes 0; lost or torn 0
 #
 # Expected and found

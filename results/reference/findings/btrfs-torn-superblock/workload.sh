@@ -18,7 +18,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 26 of the recording, at 124.702 ms of its time, 68.622 ms after the mark "phase
+#   After event 26 of the recording, 124.702 ms after its start, 68.622 ms after the mark "phase
 #   workload".
 #   unflushed writes 2; lost or torn 1
 #

@@ -21,7 +21,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 27 of the recording, at 1235.742 ms of its time, 0.000 ms after the mark "persisted
+#   After event 27 of the recording, 1235.742 ms after its start, 0.000 ms after the mark "persisted
 #   4".
 #   unflushed writes 0; lost or torn 0
 #

@@ -28,7 +28,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 32 of the recording, at 0.513 ms of its time, 0.000 ms after the mark "persisted 9".
+#   After event 32 of the recording, 0.513 ms after its start, 0.000 ms after the mark "persisted 9".
 #   unflushed writes 0; lost or torn 0
 #
 # Expected and found

@@ -18,7 +18,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 9 of the recording, at 43.822 ms of its time, 0.000 ms after the mark "persisted 2".
+#   After event 9 of the recording, 43.822 ms after its start, 0.000 ms after the mark "persisted 2".
 #   unflushed writes 1; lost or torn 1
 #
 #    request         LBA  sectors     submitted  acknowledged

@@ -22,7 +22,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 25 of the recording, at 533.131 ms of its time, 0.000 ms after the mark "persisted 3".
+#   After event 25 of the recording, 533.131 ms after its start, 0.000 ms after the mark "persisted 3".
 #   unflushed writes 1; lost or torn 1
 #
 #    request         LBA  sectors     submitted  acknowledged

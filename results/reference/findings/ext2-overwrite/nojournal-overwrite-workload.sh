@@ -21,7 +21,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 29 of the recording, at 620.257 ms of its time, 0.000 ms after the mark "persisted 4".
+#   After event 29 of the recording, 620.257 ms after its start, 0.000 ms after the mark "persisted 4".
 #   unflushed writes 4; lost or torn 4
 #
 #    request         LBA  sectors     submitted  acknowledged

@@ -19,7 +19,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 22 of the recording, at 88.081 ms of its time, 0.000 ms after the mark "persisted 2".
+#   After event 22 of the recording, 88.081 ms after its start, 0.000 ms after the mark "persisted 2".
 #   unflushed writes 6; lost or torn 6
 #
 #    request         LBA  sectors     submitted  acknowledged

@@ -53,7 +53,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 96 of the recording, at 325.292 ms of its time, 0.000 ms after the mark "persisted
+#   After event 96 of the recording, 325.292 ms after its start, 0.000 ms after the mark "persisted
 #   31".
 #   unflushed writes 1; lost or torn 1
 #

@@ -35,7 +35,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 153 of the recording, at 314.974 ms of its time, 0.000 ms after the mark "persisted
+#   After event 153 of the recording, 314.974 ms after its start, 0.000 ms after the mark "persisted
 #   16".
 #   unflushed writes 0; lost or torn 0
 #

@@ -26,7 +26,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 50 of the recording, at 507.709 ms of its time, 0.000 ms after the mark "persisted 9".
+#   After event 50 of the recording, 507.709 ms after its start, 0.000 ms after the mark "persisted 9".
 #   unflushed writes 0; lost or torn 0
 #
 # Expected and found

@@ -24,7 +24,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 42 of the recording, at 734.042 ms of its time, 0.000 ms after the mark "persisted 6".
+#   After event 42 of the recording, 734.042 ms after its start, 0.000 ms after the mark "persisted 6".
 #   unflushed writes 0; lost or torn 0
 #
 # Expected and found

@@ -22,7 +22,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 30 of the recording, at 814.065 ms of its time, 0.000 ms after the mark "persisted 4".
+#   After event 30 of the recording, 814.065 ms after its start, 0.000 ms after the mark "persisted 4".
 #   unflushed writes 0; lost or torn 0
 #
 # Expected and found

@@ -23,7 +23,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 41 of the recording, at 452.529 ms of its time, 0.000 ms after the mark "persisted 6".
+#   After event 41 of the recording, 452.529 ms after its start, 0.000 ms after the mark "persisted 6".
 #   unflushed writes 0; lost or torn 0
 #
 # Expected and found

@@ -17,7 +17,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 2 of the recording, at 29.290 ms of its time.
+#   After event 2 of the recording, 29.290 ms after its start.
 #   unflushed writes 1; lost or torn 1
 #
 #    request         LBA  sectors     submitted  acknowledged

@@ -21,7 +21,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 25 of the recording, at 91.372 ms of its time, 5.433 ms after the mark "persisted 2".
+#   After event 25 of the recording, 91.372 ms after its start, 5.433 ms after the mark "persisted 2".
 #   unflushed writes 2; lost or torn 1
 #
 #    request         LBA  sectors     submitted  acknowledged

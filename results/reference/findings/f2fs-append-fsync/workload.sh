@@ -24,7 +24,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 32 of the recording, at 123.245 ms of its time, 17.801 ms after the mark "persisted
+#   After event 32 of the recording, 123.245 ms after its start, 17.801 ms after the mark "persisted
 #   4".
 #   unflushed writes 3; lost or torn 1
 #

@@ -22,7 +22,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 28 of the recording, at 187.131 ms of its time, 0.000 ms after the mark "persisted 5".
+#   After event 28 of the recording, 187.131 ms after its start, 0.000 ms after the mark "persisted 5".
 #   unflushed writes 1; lost or torn 1
 #
 #    request         LBA  sectors     submitted  acknowledged

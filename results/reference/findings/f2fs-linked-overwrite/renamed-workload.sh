@@ -23,7 +23,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 40 of the recording, at 171.611 ms of its time, 0.000 ms after the mark "persisted 6".
+#   After event 40 of the recording, 171.611 ms after its start, 0.000 ms after the mark "persisted 6".
 #   unflushed writes 1; lost or torn 1
 #
 #    request         LBA  sectors     submitted  acknowledged

@@ -21,7 +21,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 25 of the recording, at 260.568 ms of its time, 0.000 ms after the mark "persisted 4".
+#   After event 25 of the recording, 260.568 ms after its start, 0.000 ms after the mark "persisted 4".
 #   unflushed writes 1; lost or torn 1
 #
 #    request         LBA  sectors     submitted  acknowledged

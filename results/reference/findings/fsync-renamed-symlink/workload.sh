@@ -181,7 +181,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 709 of the recording, at 4886.474 ms of its time, 0.000 ms after the mark "persisted
+#   After event 709 of the recording, 4886.474 ms after its start, 0.000 ms after the mark "persisted
 #   159".
 #   unflushed writes 0; lost or torn 0
 #

@@ -220,7 +220,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 615 of the recording, at 4572.378 ms of its time, 0.000 ms after the mark "persisted
+#   After event 615 of the recording, 4572.378 ms after its start, 0.000 ms after the mark "persisted
 #   222".
 #   unflushed writes 0; lost or torn 0
 #

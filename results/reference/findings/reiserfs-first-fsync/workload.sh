@@ -21,7 +21,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 8 of the recording, at 3933.450 ms of its time, 0.000 ms after the mark "persisted 1".
+#   After event 8 of the recording, 3933.450 ms after its start, 0.000 ms after the mark "persisted 1".
 #   unflushed writes 0; lost or torn 0
 #
 # Expected and found

@@ -28,7 +28,7 @@
 #
 # Power cut and lost writes
 # -------------------------
-#   After event 24 of the recording, at 603.521 ms of its time, 0.000 ms after the mark "persisted 7".
+#   After event 24 of the recording, 603.521 ms after its start, 0.000 ms after the mark "persisted 7".
 #   unflushed writes 1; lost or torn 1
 #
 #    request         LBA  sectors     submitted  acknowledged
