@@ -89,7 +89,7 @@ class ProfileTable {
   /// Reports unknown keys.
   void finish();
 
-  /// Returns the key's full name, starting from the profile's top table. For messages.
+  /// Returns the key with the path of its tables, such as "read-buffer.segments". For messages.
   std::string full(std::string_view key) const;
 
  private:

@@ -5,8 +5,8 @@
 //                member -> "sun-4.2g"  kind = "disk"   or named: built-in, or a path from this file
 //
 // A file that contains itself, possibly through other files, is rejected, and the error shows the
-// cycle. The depth and the number of files are limited. If all members are given by one name, the
-// profile is read once and shared.
+// cycle. The depth and the number of files are limited. If an array names one profile for all
+// members, that profile is read once and shared.
 #include "plugin/profiles/stack.h"
 
 #include <fmt/format.h>

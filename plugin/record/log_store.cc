@@ -17,8 +17,8 @@ namespace {
 /// The first scan moves chunks with at least this many extents. Each further scan has a lower
 /// limit.
 constexpr std::size_t kFragmentedExtents = 32;
-/// If no move reduces the index, the next scan begins after the index has grown by
-/// 1/kIndexBytesPerTry of its limit.
+/// If no move reduces the index, scanning pauses until the index has grown by 1/kIndexBytesPerTry
+/// of its limit.
 constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,

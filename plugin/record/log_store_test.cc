@@ -452,8 +452,8 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
       ASSERT_TRUE(found == 0 || found % 128 == lba / 8);
       ASSERT_GE(found, promised[lba / 8]) << "life " << life << " sector " << lba;
     }
-    // Some unflushed blocks of this process may be in the log. The next process must therefore use
-    // larger numbers.
+    // Some unflushed blocks of this process may be in the log. The next process must therefore
+    // write blocks with larger numbers.
     next += 10000;
     next -= next % 128;
   }

@@ -138,8 +138,9 @@ class MemberSource final : public StateSource {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
-  /// Returns the first event that proves that the member was still running after `step`. The event
-  /// is a promise to the host, or a request that the array sent after the member's next answer.
+  /// Returns the first event that proves that the member was still running after `step`. Such an
+  /// event is a mark, the acknowledgement of a flush or a FUA write, or the first request that the
+  /// array sent after the member's next answer.
   std::uint64_t limit_of(const Step& step) const {
     const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
                                std::uint64_t otherwise) {

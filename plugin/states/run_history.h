@@ -122,8 +122,8 @@ class RunHistory {
   /// image only in states that are built from the host's writes; the image then consists of the
   /// host's writes to this device. If there are no MEDIA events, media that the state does not name
   /// contain all submitted writes. Fails if the state's event is beyond the end of this recording,
-  /// or if one of the state's requests is not unflushed at that event. Also fails for `physical`
-  /// and `members` if there are no MEDIA events.
+  /// or if the state names a request that is not an unflushed write at that event. Also fails for
+  /// `physical` and `members` if there are no MEDIA events.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
   /// Reads a write's payload from the write's sector `skip` on. Fails if the payload was not

@@ -64,9 +64,8 @@ Disks images_of(const RunHistory& run, const CrashState& state) {
   return disks;
 }
 
-/// Checks that the contents of both disks in each state are those that the state's name describes,
-/// and that the state's digest covers both disks. No two states with the same marks may have the
-/// same contents.
+/// Checks that both disks have the contents that each state's name describes. The digest of a state
+/// must cover both disks. No two states with the same marks may have the same contents.
 Images checked(const RunHistory& run, const TwoDisks& reference,
                const std::vector<FoundState>& states, const std::string& where) {
   Images all;

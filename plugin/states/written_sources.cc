@@ -84,7 +84,7 @@ Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept,
   return sum;
 }
 
-/// Maximum number of states that one visit to a cut generates.
+/// Maximum number of states that a cut yields in one turn.
 constexpr std::size_t kBatchMax = 1024;
 
 // ---- one state per cut

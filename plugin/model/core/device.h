@@ -74,7 +74,7 @@ struct Breakdown {
   TimeNs overhead_ns = 0;  ///< command, bus and controller
   TimeNs seek_ns = 0;      ///< arm movement or head switch, including write settling
   TimeNs rotation_ns = 0;  ///< waiting for the first sector
-  TimeNs transfer_ns = 0;  ///< time at the medium, including track and cylinder switches
+  TimeNs transfer_ns = 0;  ///< transferring the sectors, including track and cylinder switches
   std::uint32_t seek_cylinders = 0;
   bool cache_hit = false;  ///< served without the medium
 };

@@ -77,7 +77,7 @@ struct OverheadProfile {
   TimeNs read_data_preparation_ns = 0;
   TimeNs read_reselect_ns = 0;  ///< time to reconnect to the bus after a miss
   TimeNs read_completion_ns = 0;
-  ByPrevious write_command;  ///< time from arrival until the arm may move
+  ByPrevious write_command;  ///< time from a write's arrival until the arm may move
   /// Like write_command, but for a write to the arm's current cylinder.
   ByPrevious write_near_command;
   /// Time from arrival until the bus may transfer the first sector of data.

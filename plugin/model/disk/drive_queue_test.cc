@@ -105,7 +105,8 @@ TimeNs time_of_adjacent_writes(std::uint32_t depth, std::uint32_t write_segments
 
 TEST(DriveQueue, ReceivesAQueuedWriteDuringThePreviousOne) {
   const TimeNs queued = time_of_adjacent_writes(8, 2), alone = time_of_adjacent_writes(1, 2);
-  // 17 writes of 2.5 ms and the switches between 5 tracks, without a lost revolution.
+  // The limit allows for 17 writes of 2.5 ms each and the switches between 5 tracks, but not for an
+  // extra revolution per write.
   EXPECT_LT(queued, 80 * kMillisecondNs);
   EXPECT_GT(alone, 17 * 10 * kMillisecondNs) << "a revolution per write";
   EXPECT_GT(time_of_adjacent_writes(8, 1), 17 * 10 * kMillisecondNs) << "no second segment";

@@ -80,7 +80,7 @@ struct FaultSpec {
   std::uint64_t to_lba = 0;  ///< misdirected_write
   /// For write_error: bytes that the payload must contain; empty for any payload.
   std::vector<std::byte> data = {};
-  /// For slow: the kind of request that is slow; nullopt for all kinds.
+  /// The kind of request that a slow fault delays; nullopt for all kinds.
   std::optional<Op> op = {};
   bool operator==(const FaultSpec&) const = default;
 };

@@ -73,8 +73,8 @@ enum class NvramState : std::uint8_t { up, down, error };
 struct NvramCounters {
   std::uint64_t cached_writes = 0;  ///< number of blocks written to the cache
   std::uint64_t write_hits = 0;     ///< writes to blocks that were in the cache
-  /// Number of written blocks in which the write overwrote at least one dirty sector. Each of them
-  /// saves a write to the device below.
+  /// Number of blocks in which a write overwrote at least one dirty sector. Each such block saves a
+  /// write to the device below.
   std::uint64_t dirty_hits = 0;
   std::uint64_t read_hits = 0;  ///< read requests that were served without the device below
   std::uint64_t absorbed_sectors = 0;

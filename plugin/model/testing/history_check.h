@@ -522,8 +522,8 @@ class HistoryCheck final : public Initiator {
   std::vector<Sector> sectors_;
   std::map<RequestId, std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Initiator>> waiters_;
-  /// By sector: true if the sector had versions that were not durable when the last read_back()
-  /// began.
+  /// For each sector: true if the sector had versions that were not durable when the last
+  /// read_back() began.
   std::vector<bool> open_;
   Instant clock_ = 0;
   std::uint64_t last_stamp_ = 0;

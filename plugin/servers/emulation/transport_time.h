@@ -18,8 +18,8 @@
 //
 // Each batch yields a median, so half of the answers are slightly early and half slightly late. The
 // result is the minimum over several batches, because other load can only add time. kProtocolNs is
-// the additional time that nbdkit and libnbd take; a polling client saves about as much. Origin:
-// calibration, at each start.
+// the additional time that nbdkit and libnbd take; a polling client saves about as much. The server
+// calibrates the cost at each start.
 
 // With vhost-user, the path is different. The client writes an eventfd; a session's thread wakes up
 // in poll() and passes the request to a worker. The worker waits as long as a drive would, and then
