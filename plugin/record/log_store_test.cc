@@ -495,7 +495,8 @@ TEST_F(LogStoreTest, BackingSupportsAllFourCombinations) {
       }
       auto again = Backing::open(options);
       ASSERT_EQ(again.has_value(),
-                // With a separate store, the recording must be a new file each time.
+                // With both a store and a recording, the recording must be a new file, so reopening
+                // fails.
                 !(with_store && with_record));
       if (again) {
         EXPECT_EQ(holds(**again, with_record ? 5 : 6), with_store || with_record);

@@ -48,7 +48,7 @@ struct ParseError {
 
 /// State that the parsers keep between lines.
 struct TraceLines {
-  bool first = true;               ///< true until a line with contents has been read
+  bool first = true;               ///< no line has been parsed yet, except empty lines and comments
   bool holds_request = true;       ///< a parser sets this to false for a line without a request
   TraceRequest* before = nullptr;  ///< the request of an earlier line; null at the beginning
   /// A parser sets this to true if the rest of the file is a summary.

@@ -264,8 +264,8 @@ TEST(StateEnumerator, StrategiesShareTheBudgetWithoutDuplicates) {
     }
   }
   EXPECT_EQ(distinct, 600U);
-  // The same options must yield the same list. A smaller budget must yield a prefix of it, and a
-  // different seed must yield a different list.
+  // The same options must yield the same list. A smaller budget must yield a prefix of that list,
+  // and a different seed must yield a different list.
   const auto names = all.names();
   EXPECT_EQ(Explored(folder / "r", options).names(), names);
   options.budget = 100;

@@ -207,7 +207,7 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
         if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
-        // Only the log is checked. It has physical sectors of two sectors.
+        // Only tears of the log are checked. The log has physical sectors of 1 KiB.
         if (one.device == 0) continue;
         const std::uint64_t from = one.lba + found.state.torn[0].first;
         const std::uint64_t to = from + found.state.torn[0].count;

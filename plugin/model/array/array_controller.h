@@ -162,7 +162,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     std::uint32_t stripes = 0;
     /// Range of data sectors in the stripe; the whole stripe if stripes > 1.
     std::uint32_t lo = 0, hi = 0;
-    std::uint64_t offset = 0;  ///< sectors of the request before the segment
+    std::uint64_t offset = 0;  ///< number of sectors of the request that precede the segment
   };
   Task write(HostRequest& host);
   Task write_striped(HostRequest& host);

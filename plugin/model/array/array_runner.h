@@ -19,7 +19,7 @@
 
 namespace headcrash::model {
 
-/// The completions that wait until no coroutine is running.
+/// Completed requests. Their completions are delivered when no coroutine is running.
 class FinishedRequests {
  public:
   virtual bool any_finished() const = 0;

@@ -83,7 +83,7 @@ struct Completion {
   RequestId id = 0;
   Status status = Status::ok;
   TimeNs submitted_at = 0;
-  /// Model time; the server delays its answer until its clock reaches this time.
+  /// Model time. The server sends its answer when its clock reaches this time.
   TimeNs completed_at = 0;
   Breakdown breakdown;
 };

@@ -152,7 +152,7 @@ void ReadAhead::settle(TimeNs now) {
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
   // True if the read begins at the sector that passes under the head next. If the bus is faster
-  // than the medium, the reads of a sequential stream begin there.
+  // than the medium, every read of a sequential stream begins there.
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;

@@ -52,7 +52,7 @@ namespace headcrash::model {
 
 /// Options of a cache. The objects that they refer to must outlive the cache.
 struct NvramOptions {
-  /// copied; must pass validate(), and `below` must contain its range
+  /// copied; must pass validate(), and its range must be within `below`
   const NvramProfile& profile;
   Simulation& simulation;
   Observer& observer;

@@ -114,8 +114,8 @@ class Pacer {
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
-  /// Sets the lead: the time by which answers are sent before the modelled completion, because
-  /// the transport takes time.
+  /// Sets the lead. Answers are sent this much earlier than the modelled completion, to allow for
+  /// the time that the transport takes.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 
@@ -130,8 +130,8 @@ class Pacer {
 
   /// Returns the statistics of a device; use within with_machine().
   DeviceLatency& latency(std::size_t device_index) { return latencies_[device_index]; }
-  /// Returns the maximum number of requests that were in flight at the same time since this number
-  /// was last set to 0. Use within with_machine().
+  /// Returns the maximum number of requests in flight at the same time. The caller may assign 0 to
+  /// start again. Use within with_machine().
   std::size_t& in_flight_max() { return in_flight_max_; }
 
  private:
