@@ -1,7 +1,7 @@
 #pragma once
 // The counter of clock ticks in the processor. A guest of user-mode Linux runs on the host's
-// processor, so its programs can measure the host's time with it, while the guest's clock stands
-// still.
+// processor, so its programs can read the counter and thus measure the host's time, while the
+// guest's clock stands still.
 
 #include <chrono>
 #include <cstdint>

@@ -25,7 +25,8 @@ struct ReadErrors {
   /// another.
   std::string place;
   std::optional<Error> first;
-  /// Records an error. `key` is relative to the profile's top table.
+  /// Records an error. `key` includes the path of its tables below the profile's top level, such as
+  /// "read-buffer.segments".
   void add(std::string_view key, std::string problem, std::string hint);
   void add(Error error);
 };

@@ -34,8 +34,8 @@ constexpr std::array<Choice<Kind>, 4> kKinds = {
 
 class StackLoader {
  public:
-  /// Loads a stack. `above` is the array that has the stack as a member, directly or below caches,
-  /// or null.
+  /// Loads a stack. `above` is the array of which the stack is a member, either directly or below
+  /// caches; null if there is no such array.
   Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder,
                         const ArrayProfile* above) {
     TRY(const auto found, find_profile(name_or_path, folder));

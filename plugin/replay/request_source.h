@@ -38,7 +38,7 @@ class RequestSource {
   virtual std::uint32_t loops() const { return 1; }
   /// Returns the request's name for errors.
   virtual std::string subject(const TraceRequest& request) const = 0;
-  /// Returns notes for the user about the requests delivered so far, one sentence each.
+  /// Returns notes for the user about the requests delivered so far. Each note is a sentence.
   virtual std::vector<std::string> remarks() const { return {}; }
 };
 

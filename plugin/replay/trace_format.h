@@ -73,7 +73,7 @@ using LineParser = std::optional<ParseError> (*)(std::string_view line, TraceLin
 struct TraceFormatRow {
   TraceFormat format;
   const char* name;    ///< for --format
-  const char* fields;  ///< the fields of a line, for messages
+  const char* fields;  ///< the fields of a line, as shown in messages
   const char* sort;    ///< command that sorts a trace by arrival; null for a closed loop
   bool has_titles;     ///< the first line may have column titles
   /// Returns true if a file with this first line must have this format. Null if the format cannot

@@ -54,7 +54,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
     ArrayRunner& runner;
     std::uint32_t running = 0;
     Status status = Status::ok;
-    Breakdown breakdown;  ///< breakdown of the last coroutine to arrive
+    Breakdown breakdown;  ///< from the last coroutine to arrive
     std::coroutine_handle<> waiter;
 
     void arrive(Status s, const Breakdown& b);

@@ -146,14 +146,14 @@ struct Characteristics {
   /// preference.
   std::uint32_t optimal_sectors = 0;
   bool rotational = true;
-  std::uint32_t queue_depth = 1;  ///< maximum number of commands that are scheduled together
+  std::uint32_t queue_depth = 1;  ///< maximum number of commands among which the device chooses
 };
 
 /// Totals since construction.
 struct DeviceCounters {
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0;
   std::uint64_t sectors_read = 0, sectors_written = 0;
-  /// The counters below count internal operations of the device, not host requests.
+  /// The following members count internal operations of the device, not host requests.
   std::uint64_t media_writes = 0, media_sectors_written = 0;
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;

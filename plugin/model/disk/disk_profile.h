@@ -70,8 +70,8 @@ struct ByPrevious {
 
 /// Fixed costs of a command. The diagram in disk.cc shows the phases in which they occur.
 struct OverheadProfile {
-  ByPrevious read_miss_command;  ///< time from arrival until the arm may move
-  ByPrevious read_hit_command;   ///< time from arrival until the buffer is searched
+  ByPrevious read_miss_command;  ///< time from a read's arrival until the arm may move
+  ByPrevious read_hit_command;   ///< time from a read's arrival until the buffer is searched
   /// Minimum time until the arm is ready for reading, even without a seek.
   TimeNs read_positioning_min_ns = 0;
   TimeNs read_data_preparation_ns = 0;

@@ -38,10 +38,10 @@ struct Nvram::State final : EventTarget {
     Command command;    ///< unset for a destage
     SectorRange range;  ///< the part of the cached range that the request affects
     SectorRange hull;   ///< read: the range that is requested from the device below
-    /// Read: the cached parts of `hull`. Their data is in `bytes`.
+    /// For a read: the cached parts of `hull`. Their data is in `bytes`.
     std::vector<SectorRange> kept;
     bool in_pieces = false;  ///< read: reading the whole hull failed with medium_error
-    /// Read, if in_pieces: the uncached parts that have not been read yet.
+    /// If in_pieces: the uncached parts of `hull` that have not been read yet.
     std::deque<SectorRange> gaps;
     std::vector<std::byte> bytes;
   };

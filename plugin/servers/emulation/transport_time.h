@@ -32,9 +32,8 @@
 
 namespace headcrash::emulation {
 
-/// Additional delay of answers that is caused by nbdkit 1.32, as seen by libnbd. Ten runs measured
-/// 15 to 35 us. Each run had 200 reads of 20 ms, on 2 virtual processors. Origin: calibration,
-/// once.
+/// The delay that nbdkit 1.32 adds to each answer, as seen by libnbd. Ten runs measured 15 to 35
+/// us. Each run had 200 reads of 20 ms, on 2 virtual processors. Origin: calibration, once.
 inline constexpr WallNs kProtocolNs = 25 * model::kMicrosecondNs;
 inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< upper limit for `auto`
 
