@@ -61,7 +61,7 @@ class StackLoader {
     TRY(const auto plain, in_variant(root, variant));
     Result<StackPtr> stack = read(plain, folder, above);
     if (!stack) return stack;
-    // If any variant is invalid, the whole file is invalid.
+    // An invalid variant makes the profile invalid, even if no variant is requested.
     const auto variants = variants_of(root);
     for (const std::string& each : *variants) {
       TRY(read_variant(root, each, folder, above));

@@ -88,7 +88,7 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
     ASSERT_TRUE(memory);
-    /// Pairs of a number of events and the contents of the medium after these events.
+    /// Each element is a number of events and the contents of the medium after these events.
     std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> snapshots;
     for (unsigned server = 0; server < 3; ++server) {
       auto log = open(machine(kSectors), options);
@@ -273,7 +273,7 @@ TEST_F(LogStoreTest, RejectsADamagedLogWithoutChangingIt) {
     for (int i = 0; i < 50; ++i) drive.step(4);
   }
   std::string damaged = contents();
-  // There is no checkpoint after the damage, so only a reader of all events would notice it.
+  // There is no checkpoint after the damage, so the damage is detected only if all events are read.
   std::fill_n(damaged.begin() + kSlotsAt, kTextAt - kSlotsAt, '\0');
   damaged[damaged.size() / 2] ^= 1;
   set_contents(damaged);

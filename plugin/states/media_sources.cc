@@ -210,9 +210,9 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Number of states. There is a state for each media write before which a member can stop,
-  /// combined with each number of writes that the other members make after that. In addition, there
-  /// are states in which two members stop early.
+  /// Number of states. For each media write before which a member can stop, there is one state for
+  /// each number of later writes that the other members can make. In addition, there are states in
+  /// which two members stop early.
   double space_ = 0;
 };
 

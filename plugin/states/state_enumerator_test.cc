@@ -229,7 +229,7 @@ TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
         << where;
     // A state in which one write is torn and all others are kept is found only at some cuts: just
-    // before a promise, at marks and at the end. Not all of the expected states are therefore
+    // before a promise, at marks and at the end. Therefore, not all of the expected states are
     // found, but at least one must be.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }

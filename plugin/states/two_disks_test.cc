@@ -374,8 +374,8 @@ TEST(TwoDisks, SubsetsThatLoseOneDiskComeFirst) {
   }
 }
 
-/// Returns the number of the disk on which a subset loses writes; nullopt if it loses writes on
-/// several disks.
+/// Returns the number of the only disk that loses writes in a subset; nullopt if no disk or several
+/// disks lose writes.
 std::optional<std::size_t> only_disk_that_loses(const std::vector<std::uint8_t>& kept,
                                                 const SubsetRequest& request) {
   std::set<std::size_t> losers;

@@ -50,13 +50,13 @@ enum class Op : std::uint8_t { read, write, flush, trim, write_zeroes };
 struct Request {
   RequestId id = 0;
   Op op = Op::read;
-  /// For write and write_zeroes: the request completes only when it is durable.
+  /// If true, a write or write_zeroes completes only when it is durable.
   bool fua = false;
   std::uint64_t lba = 0;      ///< first sector; 0 for flush
   std::uint32_t sectors = 0;  ///< length of the range; 0 for flush
-  /// For read: buffer that is filled at completion; empty if only timing matters.
+  /// The buffer that a read fills at completion; empty if only timing matters.
   std::span<std::byte> into;
-  std::span<const std::byte> data;  ///< for write: the bytes to write; empty if only timing matters
+  std::span<const std::byte> data;  ///< the bytes to write; empty if only timing matters
 };
 
 enum class Status : std::uint8_t {
