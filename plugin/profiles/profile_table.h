@@ -40,7 +40,7 @@ struct Choice {
 
 class ProfileTable {
  public:
-  /// Opens a profile's top table.
+  /// Opens a profile's top-level table.
   ProfileTable(const base::StrictTable& root, ReadErrors& errors)
       : ProfileTable(root, "", errors) {}
   /// Opens a subtable. If it is missing, records an error.
@@ -52,7 +52,7 @@ class ProfileTable {
   std::uint32_t integer32(const std::string& key, std::uint32_t min, std::uint32_t max);
   double number(const std::string& key, double min, double max);
   bool boolean(const std::string& key);
-  std::string text(const std::string& key);                ///< an empty text is an error
+  std::string text(const std::string& key);                ///< an empty string is an error
   std::vector<std::string> texts(const std::string& key);  ///< an empty list is an error
   std::vector<std::uint32_t> integers(const std::string& key, std::uint32_t max);
   model::TimeNs microseconds(const std::string& key);

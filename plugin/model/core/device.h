@@ -119,9 +119,9 @@ struct MediaWrite {
 
 /// Receives all events in the order of model time. The calls come from submit(), from events and
 /// from power changes, on the thread that drives the simulation. An observer must outlive the
-/// devices that report to it. It must not submit requests or change the power. Spans and texts are
-/// valid only during the call. An observer cannot reject an event. If an observer fails to record
-/// an event, it keeps the error for its owner.
+/// devices that report to it. It must not submit requests or change the power. Spans and strings
+/// are valid only during the call. An observer cannot reject an event. If an observer fails to
+/// record an event, it keeps the error for its owner.
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -116,7 +116,7 @@ TEST(DriveQueue, ReceivesAQueuedWriteDuringThePreviousOne) {
 TEST(DriveQueue, AQueuedWriteMayEndBeforeThePreviousCompletion) {
   DiskProfile profile = queued_profile(QueuePolicy::c_look, 8);
   profile.read_buffer.write_segments = 2;
-  profile.overhead.write_completion_ns = 2 * kMillisecondNs;  // longer than three sectors
+  profile.overhead.write_completion_ns = 2 * kMillisecondNs;  // longer than three sectors take
   DiskFixture b(kCacheOff, 1, profile);
   const auto data = DiskFixture::pattern(1, 7);
   std::vector<RequestId> ids;

@@ -1,6 +1,6 @@
 // Executes requests to the battery-backed cache (nvram.h).
 //
-//   submit -> queue --- one copy engine, in order of arrival: command_ns, then sector_ns each -->
+//   submit -> queue --- one copy engine, in order of arrival: command_ns + sectors * sector_ns -->
 //
 //     read, all present       copied, done
 //     read, not all present   one read of the device below, from the first to the last absent

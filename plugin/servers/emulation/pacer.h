@@ -13,9 +13,9 @@
 //   background        leads while no request waits, at most once a millisecond: destage, armed cuts
 //
 // A completion is an event. The leader runs events kPrepareNs early, so that bytes are copied and
-// locks are taken before the modelled instant. It holds the answer until that instant, so no answer
-// leaves early. With a `lead` (transport_time.h), an answer leaves earlier by the lead, so that it
-// reaches the client at the modelled instant or later.
+// locks are taken before the modelled instant. It holds the answer until that instant. With a
+// `lead` (transport_time.h), the answer leaves earlier by the lead, but still reaches the client at
+// the modelled instant or later.
 //
 //   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves .. travels to the client .. |
 //                              ^ kPrepareNs           ^ instant - lead      instant, or later ^
@@ -188,7 +188,7 @@ class Pacer {
   std::size_t in_flight_max_ = 0;
   Waiter* leader_ = nullptr;
   model::TimeNs leader_target_ = 0;  ///< time of the event for which the leader is sleeping
-  /// set by rouse_leader(), so that a spinning leader stops
+  /// set by rouse_leader(), so that a leader stops spinning
   std::atomic<bool> leader_roused_ = false;
   /// estimate of the leaders' wake-up delay; rises fast, falls slowly
   WallNs oversleep_ns_ = 0;
