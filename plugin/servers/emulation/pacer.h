@@ -167,8 +167,8 @@ class Pacer {
   void leave(Waiter& waiter);
   void hold(Lock& lock, const Waiter& waiter);
   void count(std::size_t device_index, const model::Request& request, const Waiter& waiter);
-  /// Updates the statistics of modelled times. Modelled times do not depend on the clock. Returns
-  /// true for a read or a write.
+  /// Adds a request's modelled time to the statistics. Modelled times do not depend on the clock.
+  /// Returns true for a read or a write.
   bool count_modelled(std::size_t device_index, const model::Request& request,
                       const model::Completion& completion);
   void run_background();
