@@ -59,7 +59,7 @@ std::vector<Answer> read_answers(const std::filesystem::path& file) {
 
 /// Submits requests at their recorded arrival times. With `clook`, the disk gets one request at a
 /// time. The next request is the waiting one with the lowest sector at or after the previous
-/// request; if there is none, it is the one with the lowest sector.
+/// request. If all are before it, the one with the lowest sector is next.
 class Replay final : public model::Initiator, public model::EventTarget {
  public:
   Replay(const model::DiskProfile& profile, const std::vector<Answer>& answers, bool clook)
