@@ -36,7 +36,7 @@ bool DeltaDebugging::keep_one_part(std::size_t parts) {
 }
 
 bool DeltaDebugging::leave_out_one_part(std::size_t parts) {
-  // To leave out one half is to keep the other, which has already been checked.
+  // Omitting one half is the same as keeping the other half, which has already been checked.
   if (parts == 2) return false;
   for (std::size_t i = 0; i < parts; ++i) {
     const auto [first, end] = part(i, parts);

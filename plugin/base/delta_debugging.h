@@ -19,8 +19,8 @@ using Chosen = std::vector<std::size_t>;
 class DeltaDebugging {
  public:
   struct Predicates {
-    /// Returns the kept elements without those that require an omitted element. The function may be
-    /// empty.
+    /// Returns the kept elements without those that require an omitted element. If this function is
+    /// empty, all kept elements are usable.
     std::function<Chosen(const Chosen&)> usable;
     std::function<bool(const Chosen&)> still_fails;
   };

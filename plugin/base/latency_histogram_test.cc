@@ -23,8 +23,8 @@ TEST(LatencyHistogram, BucketErrorIsAtMostThreePercent) {
       const std::int64_t value = (std::int64_t{1} << bit) + offset;
       LatencyHistogram histogram;
       histogram.record(value);
-      // p50 never exceeds the exact maximum. This larger value makes p50 the bound of a bucket
-      // instead.
+      // p50 never exceeds the maximum. This larger value ensures that p50 is the bound of a bucket
+      // and not the maximum.
       histogram.record(std::numeric_limits<std::int64_t>::max());
       const auto p50 = histogram.summary().p50_ns;
       EXPECT_GE(p50, value);

@@ -7,7 +7,7 @@
 namespace headcrash::base {
 namespace {
 
-/// The first character of a text. Its length is 0 if the text does not begin with valid UTF-8.
+/// The first character of a string. Its length is 0 if the string does not begin with valid UTF-8.
 struct Character {
   char32_t code = 0;
   std::size_t bytes = 0;

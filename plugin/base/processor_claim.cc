@@ -13,7 +13,8 @@
 namespace headcrash::base {
 namespace {
 
-/// Binds a name in the abstract namespace, so no file has to be removed later.
+/// Binds a socket whose name claims the processor. The name is in the abstract namespace, so no
+/// file has to be removed later.
 Descriptor claim(int processor) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;

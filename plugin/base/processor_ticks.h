@@ -1,7 +1,7 @@
 #pragma once
 // The counter of clock ticks in the processor. A guest of user-mode Linux runs on the host's
-// processor, so its programs can measure the host's time with it, while the guest's clock stands
-// still.
+// processor, so its programs can read the counter and thus measure the host's time, while the
+// guest's clock stands still.
 
 #include <chrono>
 #include <cstdint>
@@ -26,8 +26,9 @@ struct TickCount {
 };
 inline const TickCount kTicksAtStart;  ///< at the start of the program
 
-/// Returns the ticks of a millisecond, measured since the start of the program. Returns 0 if the
-/// processor has no counter, or if the program has just begun. Not for a guest in virtual time.
+/// Returns the number of ticks per millisecond, measured since the start of the program. Returns 0
+/// if the processor has no counter, or if the program has just begun. Not for a guest in virtual
+/// time.
 inline double processor_ticks_per_ms() {
   const TickCount now;
   const std::chrono::duration<double, std::milli> passed = now.at - kTicksAtStart.at;

@@ -38,7 +38,8 @@ inline constexpr auto kErrorKinds =
                             "workload", "unmountable", "not-repairable", "cannot-run"});
 
 struct Error {
-  /// For example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty.
+  /// The file, key or object that the error is about, such as "drive.toml: seek.average-ms" or
+  /// "/tmp/hc.sock"; may be empty.
   std::string subject;
   std::string problem;  ///< what is wrong, without a full stop
   std::string hint;     ///< suggests a remedy to the user; may be empty

@@ -36,8 +36,8 @@ Result<ScratchFolder> ScratchFolder::make() {
                       std::error_code(errno, std::generic_category()).message(),
                   "set TMPDIR to a writable folder");
     }
-    // Another process may have removed the directory before it was locked. On file systems without
-    // flock(2), the PID in the name protects the directory.
+    // Another process may have removed the directory before this process locked it. On file systems
+    // without flock(2), the PID in the name protects the directory.
     Descriptor lock = open_folder(pattern);
     if (!lock.is_open() || (!try_flock(lock) && errno == EWOULDBLOCK) || !is_at(lock, pattern))
       continue;

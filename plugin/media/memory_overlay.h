@@ -51,7 +51,7 @@ class MemoryOverlay : public model::SectorStore {
   std::shared_ptr<const model::SectorStore> base_;
   std::vector<std::unique_ptr<Group>> groups_;  ///< null if the whole group is in the base
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  /// Places whose sectors were later overwritten with zeroes; they are reused.
+  /// Places that are free again because their sectors were overwritten with zeroes.
   std::vector<Place> free_;
   Place next_ = kFirstKept;
 };

@@ -98,7 +98,7 @@ Result<void> MemoryStore::read(std::uint64_t lba, std::span<std::byte> into) con
   TRY(check_range("memory", sectors_, lba, into.size()));
   std::uint64_t at = lba * kSectorBytes;
   while (!into.empty()) {
-    // Processes one run of pages at a time. Either all pages of the run have been written, or none.
+    // Each pass copies a run of pages that are either all written or all unwritten.
     const bool there = written(at / kPageBytes);
     std::size_t count = in_page(at, into.size());
     while (count < into.size() && written((at + count) / kPageBytes) == there)

@@ -51,7 +51,7 @@ class PackedStore : public model::SectorStore {
   std::uint64_t sectors_;
   /// For each page: one bit per sector, set if the sector is stored.
   std::vector<std::uint8_t> masks_;
-  /// Number of sectors stored before each group of kGroupPages pages.
+  /// For each group of kGroupPages pages: number of stored sectors before the group.
   std::vector<std::uint32_t> kept_of_groups_;
   std::vector<std::byte> kept_;  ///< the stored sectors, in ascending order
   std::shared_ptr<const model::SectorStore> base_;

@@ -1,8 +1,8 @@
 #pragma once
 // The contents of a used disk before mkfs. Each sector identifies itself, so bytes that a file
 // system failed to write are distinguishable from zeroes and from other files' blocks. The contents
-// are computed, never stored. harness/workload/stamp.h recognises these bytes (write_before_mkfs
-// writes the same).
+// are computed, never stored. harness/workload/stamp.h recognises these bytes; write_before_mkfs
+// writes them, too.
 //
 //   0        8        16        24                            512
 //   +--------+--------+---------+------------------------------+

@@ -70,8 +70,8 @@ struct BuiltMachine {
   std::vector<BuiltDevice> all;  ///< indexed by DeviceId; destroyed after the machine
   std::unique_ptr<model::Machine> machine;
 
-  /// Adds a fault to the device that it names. Fails if the device does not exist or does not
-  /// support this kind of fault.
+  /// Adds a fault to the device that the fault names. Fails if the device does not exist or does
+  /// not support this kind of fault.
   Result<void> add_fault(const Plan& plan, const model::FaultSpec& fault);
 };
 

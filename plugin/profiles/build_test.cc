@@ -1,5 +1,5 @@
 // Tests that ids, names and sizes are as planned, that the built machine matches the plan, and that
-// each fault is added to the device that it names.
+// each fault is added to the device that the fault names.
 #include "plugin/profiles/build.h"
 
 #include <gtest/gtest.h>

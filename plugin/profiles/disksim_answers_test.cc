@@ -58,8 +58,8 @@ std::vector<Answer> read_answers(const std::filesystem::path& file) {
 }
 
 /// Submits requests at their recorded arrival times. With `clook`, the disk gets one request at a
-/// time: of the waiting requests, the one with the lowest sector at or after the previous
-/// request's, or else the one with the lowest sector.
+/// time. The next request is the waiting one with the lowest sector at or after the previous
+/// request. If all are before it, the one with the lowest sector is next.
 class Replay final : public model::Initiator, public model::EventTarget {
  public:
   Replay(const model::DiskProfile& profile, const std::vector<Answer>& answers, bool clook)

@@ -43,7 +43,7 @@ struct SegmentRow {
 struct QueueRow {
   std::string profile;
   double fcfs = 0;              ///< with one request at a time
-  double c_look = 0, sptf = 0;  ///< if the drive sorts a queue of a thousand requests
+  double c_look = 0, sptf = 0;  ///< with a queue of a thousand requests, which the drive sorts
 };
 
 constexpr double kWrenBytesPerSecond = 1.3e6;

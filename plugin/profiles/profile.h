@@ -32,8 +32,9 @@ struct ProfileSummary {
 };
 
 /// These functions load a built-in profile by name, or a profile file by path (which contains '/'
-/// or ends in ".toml"). The suffix "+VARIANT" selects a variant. Both fail if the profile or its
-/// variant does not exist. load_profile() also fails if the profile does not describe a disk.
+/// or ends in ".toml"). The suffix "+VARIANT" selects a variant. Both functions fail if the profile
+/// or its variant does not exist. load_profile() also fails if the profile does not describe a
+/// disk.
 Result<model::DiskProfile> load_profile(std::string_view name_or_path);
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path);
 

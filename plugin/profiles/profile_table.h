@@ -25,7 +25,8 @@ struct ReadErrors {
   /// another.
   std::string place;
   std::optional<Error> first;
-  /// Records an error. `key` is relative to the profile's top table.
+  /// Records an error. `key` includes the path of its tables below the profile's top level, such as
+  /// "read-buffer.segments".
   void add(std::string_view key, std::string problem, std::string hint);
   void add(Error error);
 };
@@ -39,7 +40,7 @@ struct Choice {
 
 class ProfileTable {
  public:
-  /// Opens a profile's top table.
+  /// Opens a profile's top-level table.
   ProfileTable(const base::StrictTable& root, ReadErrors& errors)
       : ProfileTable(root, "", errors) {}
   /// Opens a subtable. If it is missing, records an error.
@@ -51,7 +52,7 @@ class ProfileTable {
   std::uint32_t integer32(const std::string& key, std::uint32_t min, std::uint32_t max);
   double number(const std::string& key, double min, double max);
   bool boolean(const std::string& key);
-  std::string text(const std::string& key);                ///< an empty text is an error
+  std::string text(const std::string& key);                ///< an empty string is an error
   std::vector<std::string> texts(const std::string& key);  ///< an empty list is an error
   std::vector<std::uint32_t> integers(const std::string& key, std::uint32_t max);
   model::TimeNs microseconds(const std::string& key);
@@ -89,7 +90,7 @@ class ProfileTable {
   /// Reports unknown keys.
   void finish();
 
-  /// Returns the key's full name, starting from the profile's top table. For messages.
+  /// Returns the key with the path of its tables, such as "read-buffer.segments". For messages.
   std::string full(std::string_view key) const;
 
  private:

@@ -5,8 +5,8 @@
 //                member -> "sun-4.2g"  kind = "disk"   or named: built-in, or a path from this file
 //
 // A file that contains itself, possibly through other files, is rejected, and the error shows the
-// cycle. The depth and the number of files are limited. If all members are given by one name, the
-// profile is read once and shared.
+// cycle. The depth and the number of files are limited. If an array names one profile for all
+// members, that profile is read once and shared.
 #include "plugin/profiles/stack.h"
 
 #include <fmt/format.h>
@@ -34,8 +34,8 @@ constexpr std::array<Choice<Kind>, 4> kKinds = {
 
 class StackLoader {
  public:
-  /// Loads a stack. `above` is the array that has the stack as a member, directly or below caches,
-  /// or null.
+  /// Loads a stack. `above` is the array of which the stack is a member, either directly or below
+  /// caches; null if there is no such array.
   Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder,
                         const ArrayProfile* above) {
     TRY(const auto found, find_profile(name_or_path, folder));
@@ -61,7 +61,7 @@ class StackLoader {
     TRY(const auto plain, in_variant(root, variant));
     Result<StackPtr> stack = read(plain, folder, above);
     if (!stack) return stack;
-    // If any variant is invalid, the whole file is invalid.
+    // An invalid variant makes the profile invalid, even if no variant is requested.
     const auto variants = variants_of(root);
     for (const std::string& each : *variants) {
       TRY(read_variant(root, each, folder, above));

@@ -24,7 +24,8 @@ struct Stack {
   std::string name, title;
   std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile>
       profile;
-  /// For an array, one stack for each member; for NVRAM, the stack below it; otherwise empty.
+  /// The stacks of an array's members, or the stack below NVRAM; empty for a drive or a flash
+  /// device.
   std::vector<std::shared_ptr<const Stack>> below;
   std::vector<Origin> origins;
   double nominal_rpm = 0;  ///< disks only

@@ -3,7 +3,7 @@
 // Demerit (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): the root mean
 // square of the horizontal distance between the two cumulative distributions of response times.
 // If both have the same number of requests, these distances are the differences between the i-th
-// shortest response times of both.
+// shortest response times of the two.
 //
 //   share 1 |        ___/--
 //           |      _/ _/          <->  distance at one height
@@ -11,7 +11,7 @@
 //             response time
 //
 // A low demerit can hide large errors of single requests that cancel each other out. The share of
-// requests whose response time is off by at most 1 ms cannot hide such errors, so both figures are
+// requests whose response time is off by at most 1 ms cannot hide such errors, so both values are
 // always reported.
 #include "plugin/profiles/validation.h"
 

@@ -30,7 +30,7 @@ struct Agreement {
   double demerit_percent = 0;
   /// Percentage of requests whose modelled and measured response times differ by at most 1 ms.
   double within_1ms_percent = 0;
-  std::size_t requests = 0;  ///< number of requests that have a measured time
+  std::size_t requests = 0;  ///< requests without a measured time are not counted
 };
 
 Agreement compare(std::span<const replay::TraceRequest> trace,

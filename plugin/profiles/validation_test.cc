@@ -178,7 +178,7 @@ TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   EXPECT_EQ(seen, 6);
 }
 
-// Only reads are tested, because a larger write may be slower: a write that is larger than the
+// Writes are not tested, because a longer write may be slower: a write that is larger than the
 // cache waits until its sectors are under the head (VALIDATION.md).
 TEST(StreamRates, LargerReadsAreNotSlower) {
   for (const ProfileSummary& summary : list_profiles()) {

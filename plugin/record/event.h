@@ -69,7 +69,7 @@ enum class Kind : std::uint8_t {
 /// Location of a MEDIA event's bytes.
 enum class Bytes : std::uint8_t {
   none,      ///< unknown, because the run was recorded without data
-  referred,  ///< bytes in an earlier event, at Event::bytes_at
+  referred,  ///< the bytes are at Event::bytes_at, in an earlier event
   zeroes,    ///< the sectors read as zeroes
   carried,   ///< bytes in this event's payload
 };

@@ -46,7 +46,7 @@ std::vector<Event> events_of(const fs::path& path) {
   return events;
 }
 
-// ---- dm-log-writes files, parsed with constants from the format's description and not our code
+// ---- dm-log-writes files, parsed independently of our code, from the format's description
 
 struct LogEntry {
   std::uint64_t sector, sectors, flags, data_bytes;

@@ -29,7 +29,7 @@ class LogFile {
   /// describes the contents in messages.
   static Result<std::unique_ptr<LogFile>> create(const std::filesystem::path& path,
                                                  Content content = Content::recording);
-  /// Opens an existing file and positions it at its end for further appends.
+  /// Opens an existing file for appending.
   static Result<std::unique_ptr<LogFile>> open(const std::filesystem::path& path);
   ~LogFile();
   LogFile(const LogFile&) = delete;

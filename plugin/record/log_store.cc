@@ -17,8 +17,8 @@ namespace {
 /// The first scan moves chunks with at least this many extents. Each further scan has a lower
 /// limit.
 constexpr std::size_t kFragmentedExtents = 32;
-/// If no move reduces the index, the next scan begins after the index has grown by
-/// 1/kIndexBytesPerTry of its limit.
+/// If no move reduces the index, scanning pauses until the index has grown by 1/kIndexBytesPerTry
+/// of its limit.
 constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
@@ -76,7 +76,7 @@ struct LogStore::State {
   std::uint64_t last_checkpoint_at = 0;  ///< offset in the log
   std::uint64_t moved_bytes = 0;
   std::uint64_t events_read = 0;
-  std::size_t move_again_at = 0;  ///< index size in bytes at which chunks are moved again
+  std::size_t move_again_at = 0;  ///< index size in bytes at which the next scan moves chunks
   std::size_t hand_device = 0;    ///< device at which the search for fragmented chunks continues
   std::uint64_t hand_chunk = 0;
 

@@ -51,7 +51,7 @@ class LogStore : public model::MachineObserver {
                                                 const LogStoreOptions& options = {});
   ~LogStore() override;
 
-  /// Returns a device's medium; null if the device has none. Valid as long as this object.
+  /// Returns a device's medium; null if the device has none. The medium is owned by this object.
   model::SectorStore* store(model::DeviceId device);
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;

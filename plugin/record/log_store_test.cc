@@ -88,7 +88,7 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
     ASSERT_TRUE(memory);
-    /// Pairs of a number of events and the contents of the medium after these events.
+    /// Each element is a number of events and the contents of the medium after these events.
     std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> snapshots;
     for (unsigned server = 0; server < 3; ++server) {
       auto log = open(machine(kSectors), options);
@@ -273,7 +273,7 @@ TEST_F(LogStoreTest, RejectsADamagedLogWithoutChangingIt) {
     for (int i = 0; i < 50; ++i) drive.step(4);
   }
   std::string damaged = contents();
-  // There is no checkpoint after the damage, so only a reader of all events would notice it.
+  // There is no checkpoint after the damage, so the damage is detected only if all events are read.
   std::fill_n(damaged.begin() + kSlotsAt, kTextAt - kSlotsAt, '\0');
   damaged[damaged.size() / 2] ^= 1;
   set_contents(damaged);
@@ -452,8 +452,8 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
       ASSERT_TRUE(found == 0 || found % 128 == lba / 8);
       ASSERT_GE(found, promised[lba / 8]) << "life " << life << " sector " << lba;
     }
-    // Some unflushed blocks of this process may be in the log. The next process must therefore use
-    // larger numbers.
+    // Some unflushed blocks of this process may be in the log. The next process must therefore
+    // write blocks with larger numbers.
     next += 10000;
     next -= next % 128;
   }
@@ -495,7 +495,8 @@ TEST_F(LogStoreTest, BackingSupportsAllFourCombinations) {
       }
       auto again = Backing::open(options);
       ASSERT_EQ(again.has_value(),
-                // With a separate store, the recording must be a new file each time.
+                // With both a store and a recording, the recording must be a new file, so reopening
+                // fails.
                 !(with_store && with_record));
       if (again) {
         EXPECT_EQ(holds(**again, with_record ? 5 : 6), with_store || with_record);

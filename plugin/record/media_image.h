@@ -1,9 +1,9 @@
 #pragma once
-// Copies the contents of a device's medium at one instant of model time from a recording into a
-// store: the "physical" state. Only MEDIA events count; acknowledgements and flushes are ignored.
-// The events are first applied to an extent index, and then only live bytes are read. The memory
-// needed is therefore proportional to the number of runs, not to the number of bytes. For many
-// states of one run, see state.h.
+// Copies the contents that a device's medium had at one instant of model time into a store (the
+// "physical" state). Only the recording's MEDIA events count; acknowledgements and flushes are
+// ignored. The events are first applied to an extent index, and then only live bytes are read. The
+// memory needed is therefore proportional to the number of runs, not to the number of bytes. For
+// many states of one run, see state.h.
 
 #include <filesystem>
 #include <optional>

@@ -20,7 +20,7 @@ class LogFile;
 /// caller decides how to proceed.
 class RecordingWriter : public model::MachineObserver {
  public:
-  /// The point from which a log is continued.
+  /// The end of an existing log, at which a new writer continues.
   struct Resume {
     std::uint64_t bytes = 0;  ///< end of the last complete event
     std::uint64_t events = 0;
@@ -55,8 +55,8 @@ class RecordingWriter : public model::MachineObserver {
   // ---- for log_store.h, where the log is also the store
 
   /// Like media_written(), but returns the location of the bytes in the log; nullopt if the log has
-  /// failed. If `zeroes` is true, a write without bytes is recorded as zeroes, and the store must
-  /// zero the sectors.
+  /// failed. `zeroes` applies to a write without bytes: if true, the write is recorded as zeroes,
+  /// and the store must zero the sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);
   /// Appends a copy of bytes that the medium already holds. Used to move the bytes within the log.

@@ -28,7 +28,8 @@ namespace headcrash::record {
 
 class SourceRing {
  public:
-  /// More than the 16384 writes of 4 KiB that a cache of 64 MB can hold. The entries take 5 MiB.
+  /// Exceeds 16384, the number of 4 KiB writes that a cache of 64 MB can hold. The entries take 5
+  /// MiB.
   static constexpr std::size_t kRequests = 1 << 17;
 
   struct Source {

@@ -6,7 +6,6 @@
 namespace headcrash::record {
 namespace {
 
-/// Returns the next event that is a mark or a request that can change the medium.
 Result<std::optional<Event>> next_change(RecordingReader& reader) {
   for (;;) {
     TRY(auto event, reader.next());

@@ -52,7 +52,7 @@ class MediumState {
   void assign(std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
     index_.assign(lba, sectors, where);
   }
-  /// Applies a MEDIA event from the same recording.
+  /// Applies a MEDIA event of the recording that contains the bytes.
   void apply(std::uint64_t lba, std::uint32_t sectors, const MediaBytes& bytes) {
     apply_media(index_, lba, sectors, bytes);
   }

@@ -45,8 +45,8 @@ struct TextSummary {
   std::optional<Error> tail_error;
 };
 
-/// These functions create the file `to`. They fail if it exists, and remove it if another error
-/// occurs.
+/// These functions create the file `to`. They fail if the file exists. If another error occurs,
+/// they remove the file.
 Result<TextSummary> export_csv(const std::filesystem::path& from, const std::filesystem::path& to);
 Result<TextSummary> export_blkparse(const std::filesystem::path& from,
                                     const std::filesystem::path& to);

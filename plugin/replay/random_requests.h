@@ -42,7 +42,7 @@ class RandomRequests final : public RequestSource {
   bool chance(double share);
 
   RandomSpec spec_;
-  std::uint64_t places_;  ///< number of request-sized places on the device
+  std::uint64_t places_;  ///< number of positions that a request can have on the device
   Random random_;
   std::uint64_t made_ = 0;
   std::uint64_t next_place_ = 0;

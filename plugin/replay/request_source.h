@@ -15,8 +15,8 @@ namespace headcrash::replay {
 using model::TimeNs;
 
 struct TraceRequest {
-  /// In an open trace: the arrival time, measured from the start. In a closed loop: the think time
-  /// between an earlier request's completion and this request.
+  /// In an open trace, the arrival time, measured from the start. In a closed loop, the think time
+  /// between the completion of an earlier request and this request.
   TimeNs wait_ns = 0;
   TimeNs measured_ns = 0;  ///< response time measured on hardware; 0 if unknown
   std::uint64_t lbn = 0;
@@ -38,7 +38,7 @@ class RequestSource {
   virtual std::uint32_t loops() const { return 1; }
   /// Returns the request's name for errors.
   virtual std::string subject(const TraceRequest& request) const = 0;
-  /// Returns notes for the user about the requests delivered so far, one sentence each.
+  /// Returns notes for the user about the requests delivered so far. Each note is a sentence.
   virtual std::vector<std::string> remarks() const { return {}; }
 };
 

@@ -8,8 +8,8 @@
 //   /dev/sda close                     250301 /dev/sda close
 //
 // Offsets and lengths are in bytes, times in microseconds. Version 2 has no arrival times: each
-// request follows the previous one after the waits between them (fio ignores waits below 100 us). A
-// file is a volume.
+// request follows the previous one after the waits between them (fio ignores waits below 100 us).
+// Each file named in a log is treated as a volume.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {

@@ -48,7 +48,7 @@ struct ParseError {
 
 /// State that the parsers keep between lines.
 struct TraceLines {
-  bool first = true;               ///< true until a line with contents has been read
+  bool first = true;               ///< no line has been parsed yet, except empty lines and comments
   bool holds_request = true;       ///< a parser sets this to false for a line without a request
   TraceRequest* before = nullptr;  ///< the request of an earlier line; null at the beginning
   /// A parser sets this to true if the rest of the file is a summary.
@@ -73,7 +73,7 @@ using LineParser = std::optional<ParseError> (*)(std::string_view line, TraceLin
 struct TraceFormatRow {
   TraceFormat format;
   const char* name;    ///< for --format
-  const char* fields;  ///< the fields of a line, for messages
+  const char* fields;  ///< the fields of a line, as shown in messages
   const char* sort;    ///< command that sorts a trace by arrival; null for a closed loop
   bool has_titles;     ///< the first line may have column titles
   /// Returns true if a file with this first line must have this format. Null if the format cannot

@@ -144,7 +144,7 @@ TEST(TraceFormats, ReportsLinesOfOtherOperations) {
   EXPECT_NE(all->remarks[0].find("1 lines of discard"), std::string::npos);
 }
 
-/// A request and its wait may be in different chunks of the file.
+/// In fio's log, the wait after a request may be in the next chunk of the file.
 TEST(TraceFormats, FindsWaitsInTheNextPiece) {
   std::string text = "fio version 2 iolog\n";
   for (int i = 0; i < 9000; ++i)

@@ -3,7 +3,7 @@
 //   Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime
 //   128166372003061629,hm,1,Read,383496192,32768,56557
 //
-// Times are in Windows ticks of 100 ns, arrivals since 1601; offset and size are in bytes.
+// Times are in Windows ticks of 100 ns. Arrivals count from 1601. Offset and size are in bytes.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {

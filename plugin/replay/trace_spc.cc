@@ -4,7 +4,7 @@
 //   ASU,LBA,Size,Opcode,Timestamp[,more]
 //   0,20941264,8192,W,0.551706
 //
-// LBA counts blocks of 512 bytes; size is in bytes, time in seconds. An ASU is a volume.
+// LBA counts blocks of 512 bytes; size is in bytes, time in seconds. Each ASU is a volume.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {

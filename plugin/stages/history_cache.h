@@ -20,8 +20,8 @@ class OpenHistory {
   explicit OpenHistory(std::shared_ptr<const states::RunHistory> run) : run_(std::move(run)) {}
   const states::RunHistory& run() const { return *run_; }
 
-  /// Returns image.digest() for a state of the recording. The digest is derived from that of the
-  /// previous call's image. The cost is proportional to the ranges whose bytes are at different
+  /// Returns image.digest() for a state of the recording. The digest is derived from the digest of
+  /// the previous call's image. The cost is proportional to the ranges whose bytes are at different
   /// locations in the two images. Thread-safe.
   Result<std::uint64_t> digest(model::DeviceId device, const states::StateImage& image);
 

@@ -60,7 +60,7 @@ Result<void> parse_other_disks(const json& object, LoadOrder& order) {
   return {};
 }
 
-/// Parses the delay of answers while a stage is recorded, and the ranges in which writes are slow.
+/// Parses the ranges in which writes are slow, and the additional delay of these writes.
 Result<void> parse_slow(const json& object, LoadOrder& order) {
   const auto slow = object.find("slow");
   if (slow == object.end() && !object.contains("slow_us")) return {};
@@ -85,7 +85,7 @@ Result<void> parse_slow(const json& object, LoadOrder& order) {
   return {};
 }
 
-/// Parses `record`, and the keys that delay answers while the stage is recorded.
+/// Parses `record`, and the parameters of AnswerDelay, which require `record`.
 Result<void> parse_record(const json& object, LoadOrder& order) {
   TRY(auto record, path_of(object, "record"));
   order.record = std::move(record);

@@ -95,8 +95,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   return self;
 }
 
-/// Writes a cache's sectors back, either through the array or directly to the drive below the
-/// cache. If the drive is written directly, the recording shows this write.
+/// Writes a cache's sectors back to the device below. A drive is written directly, and the write is
+/// added to the recording. Any other device is written through the machine.
 Result<void> RebuiltMachine::write_back_range(const Medium& cache, model::DeviceId below,
                                               std::uint64_t lba, std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);

@@ -90,7 +90,8 @@ class RebuiltMachine final : public StageContent {
       return noted(overlay_.write_zeroes(lba, count));
     }
     bool is_full() const { return full_; }
-    /// Marks the sectors that are unreadable in the crash state and have not been rewritten since.
+    /// Marks the sectors that are unreadable in the crash state, except those that have been
+    /// overwritten in this store.
     void mark_unreadable(model::DeviceFaults& faults) const;
     std::uint64_t overlay_bytes() const { return overlay_.overlay_bytes(); }
 

@@ -70,8 +70,7 @@ class Stage {
     std::string id, recording;  ///< identifies the state; both empty for an empty disk
     std::string nonce;
     std::unique_ptr<StageRecording> log;    ///< null if not recorded
-    std::unique_ptr<StageContent> content;  ///< may use `log` until it is destroyed
-    /// Determines how long answers are delayed while the stage is recorded.
+    std::unique_ptr<StageContent> content;  ///< may use `log`, so must be destroyed before it
     AnswerDelay delay = {};
   };
 

@@ -38,7 +38,6 @@ struct LoadOrder {
   std::vector<DiskInfo> other_disks;
   bool used_disk = false;  ///< the disk is not empty but a used disk (record/used_disk.h)
   std::optional<std::filesystem::path> record;  ///< absolute path of the new recording
-  /// Determines how long answers are delayed while the stage is recorded.
   AnswerDelay delay;
   std::optional<std::string> machine;
   std::vector<model::FaultSpec> faults;  ///< faults of the machine, which are active at power-on

@@ -129,9 +129,9 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
-  // Select the writes whose sectors must be hashed. If the digest is derived from the content
-  // before the first unflushed write, these are the durable writes after it. If the digest is
-  // derived from the content after all writes, these are the unflushed writes.
+  // Select the writes whose sectors must be hashed. A digest derived from the content before the
+  // first unflushed write needs the durable writes after that write. A digest derived from the
+  // content after all writes needs the unflushed writes.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -30,7 +30,7 @@
 
 namespace headcrash::states {
 
-/// Content sums of the sectors written by each write of one device.
+/// Content sums of written sectors, for all writes of one device.
 class WriteSums {
  public:
   WriteSums(std::shared_ptr<const RunHistory> run, model::DeviceId device)

@@ -62,8 +62,8 @@ struct CrashState {
   /// are kept.
   bool keep_others = true;
   std::vector<model::RequestId> listed;
-  std::vector<TornWrite> torn;  ///< ascending by request; not in `listed`
-  /// If set: flushes and FUA writes from this request on had no effect.
+  std::vector<TornWrite> torn;  ///< ascending by request; none of these is in `listed`
+  /// Flushes and FUA writes from this request on had no effect; nullopt if no flush lied.
   std::optional<model::RequestId> lies_from;
   /// For Base::members: the devices that stopped before the cut, and the events at which they
   /// stopped.

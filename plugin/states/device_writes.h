@@ -41,7 +41,7 @@ class DeviceWrites {
 
   const std::vector<RecordedWrite>& writes() const { return writes_; }
   const std::vector<RecordedFlush>& flushes() const { return flushes_; }
-  /// number of writes submitted before the event, which is an index into writes()
+  /// the number of writes submitted before the event; also an index into writes()
   std::size_t submitted_before(std::uint64_t event) const;
 
   std::uint64_t horizon(std::uint64_t event, std::optional<model::RequestId> lies_from) const;

@@ -138,8 +138,9 @@ class MemberSource final : public StateSource {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
-  /// Returns the first event that proves that the member was still running after `step`. The event
-  /// is a promise to the host, or a request that the array sent after the member's next answer.
+  /// Returns the first event that proves that the member was still running after `step`. Such an
+  /// event is a mark, the acknowledgement of a flush or a FUA write, or the first request that the
+  /// array sent after the member's next answer.
   std::uint64_t limit_of(const Step& step) const {
     const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
                                std::uint64_t otherwise) {
@@ -209,9 +210,9 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Number of states. There is a state for each media write before which a member can stop,
-  /// combined with each number of writes that the other members make after that. In addition, there
-  /// are states in which two members stop early.
+  /// Number of states. For each media write before which a member can stop, there is one state for
+  /// each number of later writes that the other members can make. In addition, there are states in
+  /// which two members stop early.
   double space_ = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace headcrash::states {
 
-/// A map of recently used entries. Lookups are linear, so it is suitable only for a few entries.
+/// A map of recently used entries. Lookups are linear, so the map should have only a few entries.
 /// Not thread-safe.
 template <typename Key, typename Value>
 class RecentMap {

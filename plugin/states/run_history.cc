@@ -98,7 +98,8 @@ void RunHistory::State::find_disks() {
 }
 
 /// Finds the device of the base recording that corresponds to `device`, and sets bases[device] to
-/// its image in `state`. On success, returns nullopt. If no device corresponds, returns the reason.
+/// the image of the found device in `state`. Returns nullopt on success. If no device corresponds,
+/// returns the reason.
 std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below,
                                                          const CrashState& state,
                                                          std::size_t device, bool shared) {

@@ -33,7 +33,7 @@ struct RecordedWrite {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   std::uint64_t bytes_at = 0;         ///< location of the payload in the recording, or 0
-  std::uint64_t submitted_event = 0;  ///< ordinals in the recording
+  std::uint64_t submitted_event = 0;  ///< ordinal of the event in the recording
   /// Event of the acknowledgement; nullopt if there was no acknowledgement, or only an error.
   std::optional<std::uint64_t> acked_event;
 };
@@ -107,7 +107,7 @@ class RunHistory {
   /// (plugin/model/nvram/nvram.h). image() returns the contents of a cache.
   const std::vector<model::DeviceId>& caches() const;
   /// Returns the devices whose writes a state keeps or loses: all disks, or one device. For a
-  /// physical state, returns disks(), or the first device if that list is empty.
+  /// physical state, returns disks(), or the first device if disks() is empty.
   std::vector<model::DeviceId> devices_of(const CrashState& state) const;
   /// Returns the writes to devices_of(state) that are unflushed at the state's cut, in submission
   /// order.
@@ -122,8 +122,8 @@ class RunHistory {
   /// image only in states that are built from the host's writes; the image then consists of the
   /// host's writes to this device. If there are no MEDIA events, media that the state does not name
   /// contain all submitted writes. Fails if the state's event is beyond the end of this recording,
-  /// or if one of the state's requests is not unflushed at that event. Also fails for `physical`
-  /// and `members` if there are no MEDIA events.
+  /// or if the state names a request that is not an unflushed write at that event. Also fails for
+  /// `physical` and `members` if there are no MEDIA events.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
   /// Reads a write's payload from the write's sector `skip` on. Fails if the payload was not

@@ -19,7 +19,7 @@ namespace headcrash::states {
 /// number of power cycles whose WritePrefixes are kept in memory
 inline constexpr std::size_t kPowerCyclesKept = 8;
 
-/// The fate of an unflushed write that is not completely present.
+/// The fate of an unflushed write that a state does not keep in full.
 struct DeviceChange {
   model::DeviceId device = 0;
   Change change;

@@ -446,7 +446,7 @@ TEST(RunHistory, MembersStopAtDifferentEvents) {
   const auto run = load(folder / "r");
   EXPECT_EQ(firsts(*run, "m5:1@3", 1), (Values{0, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "m5:1@3", 2), (Values{1, 0, 0, 0}));
-  // The array's image consists of the host's writes to the array.
+  // State w5 is built from the host's writes, so even the array has an image.
   EXPECT_EQ(firsts(*run, "w5", 0), (Values{1, 0, 0, 0}));
   EXPECT_NE(image_error(*run, "p5", 0).find("has no medium"), std::string::npos);
   EXPECT_NE(image_error(*run, "m5:0@3", 1).find("has no medium"), std::string::npos);

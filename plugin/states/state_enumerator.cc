@@ -145,9 +145,9 @@ struct StateEnumerator::State {
   std::unordered_set<std::uint64_t> seen;
   std::vector<std::uint64_t> marks;  ///< events
 
-  /// Returns a state's identity, which combines its content with the number of preceding marks.
-  /// More data must be present after a mark, so equal contents before and after a mark are
-  /// different states.
+  /// Returns a state's identity, which combines its content with the number of preceding marks. A
+  /// mark promises that more data is durable, so states with equal contents before and after a mark
+  /// differ.
   std::uint64_t identity(const Candidate& candidate) const {
     const auto passed =
         std::lower_bound(marks.begin(), marks.end(), candidate.state.event) - marks.begin();

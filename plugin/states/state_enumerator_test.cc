@@ -228,9 +228,9 @@ TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
         << where;
-    // The strategy tears one write and keeps all others only at some of the cuts: just before a
-    // promise, at marks and at the end. It must therefore find at least one of the expected states,
-    // but not all of them.
+    // A state in which one write is torn and all others are kept is found only at some cuts: just
+    // before a promise, at marks and at the end. Therefore, not all of the expected states are
+    // found, but at least one must be.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
 }
@@ -264,8 +264,8 @@ TEST(StateEnumerator, StrategiesShareTheBudgetWithoutDuplicates) {
     }
   }
   EXPECT_EQ(distinct, 600U);
-  // The same options must yield the same list. A smaller budget must yield a prefix of it, and a
-  // different seed must yield a different list.
+  // The same options must yield the same list. A smaller budget must yield a prefix of that list,
+  // and a different seed must yield a different list.
   const auto names = all.names();
   EXPECT_EQ(Explored(folder / "r", options).names(), names);
   options.budget = 100;

@@ -58,7 +58,7 @@ bool written(ExtentLocation where) {
 struct StateImage::Part {
   std::uint64_t lba = 0, sectors = 0;
   bool of_top = false;
-  ExtentLocation where;  ///< if of_top: location of the first sector
+  ExtentLocation where;  ///< location of the first sector, if of_top is true
 };
 
 StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage> base)

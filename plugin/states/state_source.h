@@ -56,7 +56,8 @@ struct SourceContext {
     return event >= options.from_event && event <= options.to_event.value_or(run->events());
   }
   bool of_all_disks() const { return chosen.size() > 1; }
-  /// Returns the state that keeps all writes of the chosen devices before a cut.
+  /// Returns the state at a cut in which the chosen devices have all writes submitted before the
+  /// cut.
   CrashState state_at(std::uint64_t event) const {
     return {.device = of_all_disks() ? model::DeviceId{0} : chosen.front(),
             .all_disks = of_all_disks(),

@@ -28,12 +28,12 @@ namespace headcrash::states {
 struct SubsetRequest {
   std::size_t writes = 0;
   /// One list of flags for each kind of write. A write's flag is set if the write is of that kind.
-  /// In each list, some flags are set and some are clear.
+  /// A kind to which all or none of the writes belong has no list.
   std::vector<std::vector<std::uint8_t>> kinds;
   std::uint64_t seed = 0;
   std::uint64_t count_max = 0;
-  /// One list of flags for each disk. A write's flag is set if the write is on that disk. In each
-  /// list, some flags are set and some are clear.
+  /// One list of flags for each disk. A write's flag is set if the write is on that disk. A disk
+  /// that has all or none of the writes has no list.
   std::vector<std::vector<std::uint8_t>> disks = {};
 };
 

@@ -64,9 +64,8 @@ Disks images_of(const RunHistory& run, const CrashState& state) {
   return disks;
 }
 
-/// Checks that the contents of both disks in each state are those that the state's name describes,
-/// and that the state's digest covers both disks. No two states with the same marks may have the
-/// same contents.
+/// Checks that both disks have the contents that each state's name describes. The digest of a state
+/// must cover both disks. No two states with the same marks may have the same contents.
 Images checked(const RunHistory& run, const TwoDisks& reference,
                const std::vector<FoundState>& states, const std::string& where) {
   Images all;
@@ -208,7 +207,7 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
         if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
-        // Only the log is checked. It has physical sectors of two sectors.
+        // Only tears of the log are checked. The log has physical sectors of 1 KiB.
         if (one.device == 0) continue;
         const std::uint64_t from = one.lba + found.state.torn[0].first;
         const std::uint64_t to = from + found.state.torn[0].count;
@@ -375,8 +374,8 @@ TEST(TwoDisks, SubsetsThatLoseOneDiskComeFirst) {
   }
 }
 
-/// Returns the number of the disk on which a subset loses writes; nullopt if it loses writes on
-/// several disks.
+/// Returns the number of the only disk that loses writes in a subset; nullopt if no disk or several
+/// disks lose writes.
 std::optional<std::size_t> only_disk_that_loses(const std::vector<std::uint8_t>& kept,
                                                 const SubsetRequest& request) {
   std::set<std::size_t> losers;

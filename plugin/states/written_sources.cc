@@ -84,7 +84,7 @@ Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept,
   return sum;
 }
 
-/// Maximum number of states that one visit to a cut generates.
+/// Maximum number of states that a cut yields in one turn.
 constexpr std::size_t kBatchMax = 1024;
 
 // ---- one state per cut
@@ -311,9 +311,9 @@ class ReorderSource final : public RoundsSource {
   std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;
 };
 
-/// One way to tear a write into units. There are 4 * (units - 1) + 2 * max(0, units - 2) ways.
-/// Tears at the middle of the write come first, then those at its ends, then single units in the
-/// middle. The odd-numbered ways also lose all other unflushed writes.
+/// A tear of a write into units. A write has 4 * (units - 1) + 2 * max(0, units - 2) tears: first
+/// those at its middle, then those at its ends, then those that keep a single unit in the middle.
+/// The odd-numbered tears also lose all other unflushed writes.
 struct Tear {
   std::uint64_t first = 0, count = 0;  ///< new units
   bool others_lost = false;

@@ -65,7 +65,7 @@ struct Options {
 
 struct Summary {
   std::uint64_t runs = 0;
-  std::uint64_t kinds = 0;  ///< number of distinct novelty values seen
+  std::uint64_t kinds = 0;  ///< number of different novelty() values
 };
 
 /// Returns a hash that identifies the kind of error. Ignores digits, and everything between the

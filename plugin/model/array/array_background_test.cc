@@ -102,7 +102,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
 }
 
 /// A flush must also cover the mirror that is being rebuilt. Otherwise, a cut could leave older
-/// data on this mirror, and the comparison of the copies cannot determine which one is newer.
+/// data on this mirror, and the comparison of the copies cannot determine which copy is newer.
 TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);

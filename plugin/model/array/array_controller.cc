@@ -282,8 +282,8 @@ Result<void> ArrayController::fail_member(std::size_t index) {
                 "rebuild the lost members first");
   if (!intake_.powered())
     return fail(profile.name, "the power is off", "power the machine on first");
-  // During its start, the array reads the members' states from their superblocks. It would
-  // overwrite the failure that this command sets.
+  // During its start, the array reads the members' states from their superblocks, so a failure that
+  // this command sets would be lost.
   if (!started_) return fail(profile.name, "has not started yet", "repeat the command in a moment");
   members_failed(1ULL << index);
   runner_.drain_later();

@@ -162,7 +162,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     std::uint32_t stripes = 0;
     /// Range of data sectors in the stripe; the whole stripe if stripes > 1.
     std::uint32_t lo = 0, hi = 0;
-    std::uint64_t offset = 0;  ///< sectors of the request before the segment
+    std::uint64_t offset = 0;  ///< number of sectors of the request that precede the segment
   };
   Task write(HostRequest& host);
   Task write_striped(HostRequest& host);
@@ -199,7 +199,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence,
                   Breakdown& breakdown);
   void update_is_home(std::uint64_t sequence);
-  /// An update that was found in the members' logs. Maps contain it under its sequence number.
+  /// An update that was found in the members' logs. FoundUpdates maps sequence numbers to updates.
   struct FoundUpdate {
     std::uint64_t seen = 0;   ///< mask of members that have a record of the update
     std::uint64_t whole = 0;  ///< mask of members whose record is intact

@@ -241,7 +241,7 @@ class ArrayHistory final : public Initiator {
       if (!bench_.array->rebuild(m)) return;
       ++rebuilds_;
       if (pick(2) == 0) return;
-      // Up to 900 ms, which may be enough for most of the rebuild, or for the array to become
+      // Runs for up to 900 ms. This may suffice for most of the rebuild, or for the array to become
       // clean.
       bench_.run_for(static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();

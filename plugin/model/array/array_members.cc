@@ -1,7 +1,7 @@
 // Member states of an array, and the consequences of command failures (member_commands.h).
 //
-//   device_failed, or a write     the member is failed; the others' superblocks record it before a
-//   that failed                   write that it missed is acknowledged
+//   device_failed, or a write     the member is marked as failed in the other members' superblocks
+//   that failed                   before a write that it missed is acknowledged
 //   medium_error on a read        sectors are reconstructed from the other members and rewritten
 //   store_error                   returned to the host: the run's results are invalid
 #include <fmt/core.h>

@@ -1,4 +1,5 @@
-// The metadata of an array on its members (superblocks, dirty flag), and its start.
+// The metadata that an array keeps on its members (superblocks, dirty flag), and how an array
+// starts.
 //
 //   first write after idle time   superblocks (dirty) -> region bits -> data and parity
 //   idle for kArrayIdleCleanNs    flush of volatile members -> superblocks (clean) -> clear bits

@@ -239,8 +239,8 @@ TEST(PrewriteRecords, LookalikesInHostDataAreIgnored) {
   const auto before = counted(l.stripe_sectors() * 20, 1);
   ASSERT_EQ(b.write(0, before), Status::ok);
   b.run_for(50 * kMillisecondNs);
-  // A record with a sequence number that has not been used yet. A host can obtain such a record
-  // from a read, or forge it.
+  // A forged record with a sequence number that has not been used yet. The host writes it as data,
+  // so the log contains it as a payload. It must not be rolled forward.
   const std::uint32_t m = l.member_of(9, 0);
   const auto superblock = Superblock::decode(b.on_member(m, 0, 1));
   ASSERT_TRUE(superblock.has_value());

@@ -32,7 +32,7 @@ struct ArrayProfile {
   std::uint32_t stripe_cache_stripes = 0;
   std::uint32_t prewrite_sectors = 0;  ///< size of the log area on each member; 0 for no log
   ArrayRecovery recovery = ArrayRecovery::none;
-  std::uint32_t region_sectors = 0;  ///< for dirty_regions: size of the data that one bit covers
+  std::uint32_t region_sectors = 0;  ///< with dirty_regions: sectors of data that one bit covers
   /// A bit is cleared this long after the last write to its region (md: 5 s).
   TimeNs region_idle_ns = 5 * kSecondNs;
   /// If true, the array starts even if a member is missing and parity may be inconsistent.

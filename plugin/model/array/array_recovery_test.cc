@@ -227,8 +227,8 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
     b.array->power_cut();
     b.run_for(0);
     b.power_on_and_resync();
-    /// Writes another data column. Its parity is computed from the old parity, so it is right only
-    /// if the resync has corrected the old parity.
+    /// Writes another data column. The new parity is computed from the old parity, so the new
+    /// parity is right only if the resync has corrected the old one.
     ASSERT_EQ(b.write(4, counted(1, 3)), Status::ok);
     b.drain();
     EXPECT_EQ(b.wrong_stripes(), 0U);

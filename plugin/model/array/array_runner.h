@@ -19,7 +19,7 @@
 
 namespace headcrash::model {
 
-/// The completions that wait until no coroutine is running.
+/// Completed requests. Their completions are delivered when no coroutine is running.
 class FinishedRequests {
  public:
   virtual bool any_finished() const = 0;
@@ -54,7 +54,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
     ArrayRunner& runner;
     std::uint32_t running = 0;
     Status status = Status::ok;
-    Breakdown breakdown;  ///< breakdown of the last coroutine to arrive
+    Breakdown breakdown;  ///< from the last coroutine to arrive
     std::coroutine_handle<> waiter;
 
     void arrive(Status s, const Breakdown& b);

@@ -427,7 +427,7 @@ TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
 
 TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
   // Only in-place writes may stall. If a log record stalled too, the power would be cut before the
-  // update is logged.
+  // update was logged.
   ArrayFixture b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);
   open_dirty(b);
   const RaidLayout l = b.layout();

@@ -1,6 +1,6 @@
 // Writes of an array.
 //
-//   host request = partial stripe, run of full stripes, partial stripe; concurrently, each:
+//   host request = partial stripe, run of full stripes, partial stripe; the parts run concurrently:
 //     lock the stripes -> read as planned -> compute parity -> [log] -> write both -> unlock
 //
 // Before the first write after an idle period, the members are marked dirty. With a prewrite log, a

@@ -42,8 +42,8 @@ void MemberCommands::Batch::add(std::uint32_t member, Op op, const Completion& c
       (op == Op::read ? unreadable : dead) |= bit;
       break;
     case Status::device_failed:
-    // Only this member has lost power. A power cut of the whole array detaches the batch from its
-    // commands, so their completions do not get here.
+    // Only this member has lost power. A power cut of the whole array detaches the commands from
+    // their batch, so completions of those commands do not reach this code.
     case Status::power_lost:
       dead |= bit;
       break;

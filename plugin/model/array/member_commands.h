@@ -59,7 +59,7 @@ class MemberCommands {
     std::coroutine_handle<> waiter_;
   };
 
-  /// Returns the LBA that follows the last command to this member.
+  /// Returns the LBA after the last sector of the last command to this member.
   std::uint64_t next_lba(std::uint32_t member) const { return next_lba_[member]; }
   std::uint32_t in_flight(std::uint32_t member) const { return in_flight_[member]; }
   /// Detaches the commands in flight from their batches. REQUIRES: the coroutines that own the

@@ -36,7 +36,7 @@ OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planne
       sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);
     }
     done += pass.sectors;
-    // Number of sectors from the first one of this pass to the end of the request.
+    // number of sectors from the beginning of this pass to the end of the request
     const std::uint32_t behind = sectors - pass.first;
     const OffsetPs first_ps = pass.after_ps(1, revolution_ps) + bus_ps * behind;
     const OffsetPs last_ps =

@@ -50,13 +50,13 @@ enum class Op : std::uint8_t { read, write, flush, trim, write_zeroes };
 struct Request {
   RequestId id = 0;
   Op op = Op::read;
-  /// For write and write_zeroes: the request completes only when it is durable.
+  /// If true, a write or write_zeroes completes only when it is durable.
   bool fua = false;
   std::uint64_t lba = 0;      ///< first sector; 0 for flush
   std::uint32_t sectors = 0;  ///< length of the range; 0 for flush
-  /// For read: buffer that is filled at completion; empty if only timing matters.
+  /// The buffer that a read fills at completion; empty if only timing matters.
   std::span<std::byte> into;
-  std::span<const std::byte> data;  ///< for write: the bytes to write; empty if only timing matters
+  std::span<const std::byte> data;  ///< the bytes to write; empty if only timing matters
 };
 
 enum class Status : std::uint8_t {
@@ -74,7 +74,7 @@ struct Breakdown {
   TimeNs overhead_ns = 0;  ///< command, bus and controller
   TimeNs seek_ns = 0;      ///< arm movement or head switch, including write settling
   TimeNs rotation_ns = 0;  ///< waiting for the first sector
-  TimeNs transfer_ns = 0;  ///< time at the medium, including track and cylinder switches
+  TimeNs transfer_ns = 0;  ///< transferring the sectors, including track and cylinder switches
   std::uint32_t seek_cylinders = 0;
   bool cache_hit = false;  ///< served without the medium
 };
@@ -83,7 +83,7 @@ struct Completion {
   RequestId id = 0;
   Status status = Status::ok;
   TimeNs submitted_at = 0;
-  /// Model time; the server delays its answer until its clock reaches this time.
+  /// Model time. The server sends its answer when its clock reaches this time.
   TimeNs completed_at = 0;
   Breakdown breakdown;
 };
@@ -119,9 +119,9 @@ struct MediaWrite {
 
 /// Receives all events in the order of model time. The calls come from submit(), from events and
 /// from power changes, on the thread that drives the simulation. An observer must outlive the
-/// devices that report to it. It must not submit requests or change the power. Spans and texts are
-/// valid only during the call. An observer cannot reject an event. If an observer fails to record
-/// an event, it keeps the error for its owner.
+/// devices that report to it. It must not submit requests or change the power. Spans and strings
+/// are valid only during the call. An observer cannot reject an event. If an observer fails to
+/// record an event, it keeps the error for its owner.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -146,14 +146,14 @@ struct Characteristics {
   /// preference.
   std::uint32_t optimal_sectors = 0;
   bool rotational = true;
-  std::uint32_t queue_depth = 1;  ///< maximum number of commands that are scheduled together
+  std::uint32_t queue_depth = 1;  ///< maximum number of commands among which the device chooses
 };
 
 /// Totals since construction.
 struct DeviceCounters {
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0;
   std::uint64_t sectors_read = 0, sectors_written = 0;
-  /// The counters below count internal operations of the device, not host requests.
+  /// The following members count internal operations of the device, not host requests.
   std::uint64_t media_writes = 0, media_sectors_written = 0;
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;

@@ -127,7 +127,8 @@ struct Machine::State {
   MachineObserver& observer;
   Simulation simulation;
   std::vector<Entry> devices;
-  std::vector<std::pair<std::string, Device*>> parts;  ///< devices below the named devices
+  /// devices registered with a name for triggers, such as "hd0.3"
+  std::vector<std::pair<std::string, Device*>> parts;
   std::deque<PendingRequest> all_pending;
   std::vector<PendingRequest*> free_pending;
   std::deque<Refusal> refusals;

@@ -88,8 +88,8 @@ class Machine : public EventTarget {
   PowerState power() const;
   std::uint64_t power_cuts() const;  ///< number of cuts so far
   std::optional<TimeNs> last_cut_at() const;
-  /// Arms a trigger, which replaces any armed one. Fails if at_lba names an unknown device, a
-  /// sector beyond the device's end, or a device without a head; then no trigger is armed.
+  /// Arms a trigger and disarms the previous one. Fails, and leaves no trigger armed, if at_lba
+  /// names an unknown device, a device without a head, or a sector beyond the device's end.
   Result<void> arm(CutTrigger trigger);
   void disarm();
   const std::optional<CutTrigger>& armed() const;

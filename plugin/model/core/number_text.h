@@ -15,8 +15,8 @@ inline constexpr std::uint64_t kCountMax = 1'000'000'000'000;
 inline constexpr std::uint64_t kLbaMax = 1'000'000'000'000'000;  ///< 512 PB
 inline constexpr std::uint64_t kDelayMsMax = 1'000'000'000;      ///< 11.6 days of model time
 
-/// The allowed range of a number, and texts for its errors. `what` is a noun for the number ("the
-/// count").
+/// The allowed range of a number, and the words for its errors. `what` says what is counted or
+/// measured ("the count").
 struct NumberBounds {
   std::string what;
   std::uint64_t least = 0, most = 0;

@@ -32,7 +32,7 @@ class Platter {
  public:
   explicit Platter(const PlatterOptions& options);
 
-  /// Writes all extents at model time `at`. A write fault may hit any of them.
+  /// Writes all extents at model time `at`. A write fault may affect any extent.
   void write(TimeNs at, std::span<const Extent> extents);
 
   /// Makes the range read as zeroes. Only the drive's mapping changes; the mechanism does not move.

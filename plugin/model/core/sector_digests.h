@@ -43,7 +43,7 @@ class SectorDigests {
   SectorDigests() = default;  ///< the digests are unknown
   SectorDigests(std::span<const std::uint64_t> digests) : digests_(digests) {}
   SectorDigests(const std::vector<std::uint64_t>& digests) : digests_(digests) {}
-  /// Adds a sector to `read` when the sector's digest is read.
+  /// Whenever a digest is read, adds its sector to `read`.
   SectorDigests(std::span<const std::uint64_t> digests, ReadSectors* read)
       : digests_(digests), read_(read) {}
 

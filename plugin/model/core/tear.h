@@ -15,7 +15,7 @@ enum class Tear : std::uint8_t {
   /// The sector is old or new with probability 1/8 each, and a mix of old and new bytes with
   /// probability 6/8. Reads succeed, which is the hardest case for a file system.
   silent,
-  any,  ///< old, new, a mix or unreadable, 1/4 each
+  any,  ///< old, new, a mix or unreadable, with probability 1/4 each
   /// The write leaves an unreadable sector: reads return medium_error until the next write. This is
   /// the most likely result for a drive with sector checksums.
   unreadable,

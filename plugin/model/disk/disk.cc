@@ -253,8 +253,8 @@ void Disk::begin_write() {
   if (cache_.held_sectors() + request.sectors > profile_.write_cache.capacity_sectors) {
     stage_ = Stage::room;
     consider_destage();
-    // If the media write in flight will make enough room, the data of this write can arrive before
-    // the media write ends.
+    // If the media write in flight frees enough room, the data of this write can arrive before that
+    // media write ends.
     if (media_user_ != MediaUser::destage ||
         cache_.dirty_sectors() + request.sectors > profile_.write_cache.capacity_sectors)
       return;

@@ -145,7 +145,7 @@ class Disk final : public Device, private EventTarget {
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from this LBN
   bool last_was_write_ = false;
 
-  /// The sector that follows the host's last write.
+  /// The LBN after the last sector of the host's last write.
   std::uint64_t write_end_ = ~std::uint64_t{0};
   /// True if the host's last write began where the previous one ended.
   bool streaming_ = false;

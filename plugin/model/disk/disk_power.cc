@@ -35,7 +35,7 @@ void Disk::power_cut() {
 }
 
 /// Stores the sectors that the head has passed, and tears the sector under the head. If the
-/// transfers are not in LBN order, each of them is handled separately: a zero-latency write may
+/// transfers are not in LBN order, each transfer is handled separately: a zero-latency write may
 /// transfer the end of a track's range before its beginning.
 void Disk::cut_short_media_write() {
   const TimeNs now = simulation_.now();

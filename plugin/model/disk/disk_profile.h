@@ -50,10 +50,10 @@ struct SeekProfile {
   std::vector<TimeNs> times_ns;             ///< element i belongs to distances[i]
   std::vector<TimeNs> short_ns;             ///< element i is for the distance i + 1
   std::uint32_t linear_from_cylinders = 0;  ///< distance from which the linear part applies
-  /// For the square root: root_base + root_factor * sqrt(d).
+  /// The square-root part is root_base + root_factor * sqrt(d).
   TimeNs root_base_ns = 0;
   TimeNs root_factor_ns = 0;
-  TimeNs linear_base_ns = 0;  ///< for the linear part: linear_base + linear_per_cylinder * d
+  TimeNs linear_base_ns = 0;  ///< the linear part is linear_base + linear_per_cylinder * d
   TimeNs linear_per_cylinder_ns = 0;
   TimeNs head_switch_ns = 0;  ///< time to switch to another head of the same cylinder
   /// Time added to a seek or head switch before a write. In data extracted from drives, it may be
@@ -70,14 +70,14 @@ struct ByPrevious {
 
 /// Fixed costs of a command. The diagram in disk.cc shows the phases in which they occur.
 struct OverheadProfile {
-  ByPrevious read_miss_command;  ///< time from arrival until the arm may move
-  ByPrevious read_hit_command;   ///< time from arrival until the buffer is searched
+  ByPrevious read_miss_command;  ///< time from a read's arrival until the arm may move
+  ByPrevious read_hit_command;   ///< time from a read's arrival until the buffer is searched
   /// Minimum time until the arm is ready for reading, even without a seek.
   TimeNs read_positioning_min_ns = 0;
   TimeNs read_data_preparation_ns = 0;
   TimeNs read_reselect_ns = 0;  ///< time to reconnect to the bus after a miss
   TimeNs read_completion_ns = 0;
-  ByPrevious write_command;  ///< time from arrival until the arm may move
+  ByPrevious write_command;  ///< time from a write's arrival until the arm may move
   /// Like write_command, but for a write to the arm's current cylinder.
   ByPrevious write_near_command;
   /// Time from arrival until the bus may transfer the first sector of data.
@@ -131,7 +131,7 @@ struct QueueProfile {
   /// Number of commands among which the drive chooses; further commands wait in arrival order.
   std::uint32_t depth = 1;
   QueuePolicy policy = QueuePolicy::fcfs;
-  /// For aged_sptf: fraction of the waiting time that is subtracted from the positioning time.
+  /// Used by aged_sptf: share of the waiting time that is subtracted from the positioning time.
   std::uint32_t aging_permille = 0;
 };
 

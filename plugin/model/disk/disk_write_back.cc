@@ -28,9 +28,9 @@ void Disk::consider_destage() {
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
 
-/// Returns the LBN from which the next media write starts. If the drive's policy reorders commands,
-/// it chooses among the first dirty extents from last_lbn_ upwards. Otherwise, writes continue
-/// upwards from last_lbn_ (C-LOOK).
+/// Returns the LBN from which the next media write starts. If the drive reorders commands and its
+/// policy is not C-LOOK, the policy chooses among the first dirty extents from last_lbn_ upwards.
+/// Otherwise, writes continue upwards from last_lbn_.
 std::uint64_t Disk::next_destage_lbn() const {
   const QueuePolicy policy = profile_.queue.policy;
   if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;

@@ -105,7 +105,8 @@ TimeNs time_of_adjacent_writes(std::uint32_t depth, std::uint32_t write_segments
 
 TEST(DriveQueue, ReceivesAQueuedWriteDuringThePreviousOne) {
   const TimeNs queued = time_of_adjacent_writes(8, 2), alone = time_of_adjacent_writes(1, 2);
-  // 17 writes of 2.5 ms and the switches between 5 tracks, without a lost revolution.
+  // The limit allows for 17 writes of 2.5 ms each and the switches between 5 tracks, but not for an
+  // extra revolution per write.
   EXPECT_LT(queued, 80 * kMillisecondNs);
   EXPECT_GT(alone, 17 * 10 * kMillisecondNs) << "a revolution per write";
   EXPECT_GT(time_of_adjacent_writes(8, 1), 17 * 10 * kMillisecondNs) << "no second segment";
@@ -115,7 +116,7 @@ TEST(DriveQueue, ReceivesAQueuedWriteDuringThePreviousOne) {
 TEST(DriveQueue, AQueuedWriteMayEndBeforeThePreviousCompletion) {
   DiskProfile profile = queued_profile(QueuePolicy::c_look, 8);
   profile.read_buffer.write_segments = 2;
-  profile.overhead.write_completion_ns = 2 * kMillisecondNs;  // longer than three sectors
+  profile.overhead.write_completion_ns = 2 * kMillisecondNs;  // longer than three sectors take
   DiskFixture b(kCacheOff, 1, profile);
   const auto data = DiskFixture::pattern(1, 7);
   std::vector<RequestId> ids;

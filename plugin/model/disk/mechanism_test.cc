@@ -66,7 +66,7 @@ TEST(Mechanism, WaitsForTheSlotAndSwitchesWithinTheSkew) {
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);
   EXPECT_EQ(planned.seek_ps, 0);
-  // Time until slot 4 of 16 arrives, at 10 ms per revolution.
+  // At 10 ms per revolution, slot 4 of 16 arrives after 2.5 ms.
   EXPECT_EQ(planned.rotation_ps, 2'500'000'000);
   EXPECT_EQ(planned.passes[0].sectors, 12U);
   EXPECT_EQ(planned.passes[1].start_ps,
@@ -93,7 +93,7 @@ TEST(Mechanism, LosesARevolutionIfTheBusIsTooSlow) {
                             1'000'000'000};
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);
-  // The data of sector 5 arrives at 6 ms, but the head at 5.625 ms.
+  // The head arrives at sector 5 at 5.625 ms, but the data of sector 5 arrives only at 6 ms.
   EXPECT_EQ(planned.passes[0].sectors, 5U);
   EXPECT_EQ(planned.passes[1].start_ps,
             planned.passes[0].start_ps + 5 * 625'000'000LL + 10'000'000'000);

@@ -3,8 +3,8 @@
 // Until the next command stops the read-ahead, the amount of data read is a pure function of time,
 // so no events are needed. Track reads are planned only as far as a query requires and are
 // evaluated at the time of the query. The buffer holds only positions. The bytes come from the
-// store when a request completes. This is equivalent, because every write to buffered sectors also
-// changes what a read of the store (or of the cache) returns.
+// store (or from the cache) when a request completes. A buffer with bytes would return the same
+// data, because a write to buffered sectors never leaves old data in the buffer.
 //
 //   begin_ ........ read_ ........ planned_ ........ goal_
 //   in the segment   under the head   next tracks     request end + read_ahead_sectors_max, at most
@@ -152,7 +152,7 @@ void ReadAhead::settle(TimeNs now) {
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
   // True if the read begins at the sector that passes under the head next. If the bus is faster
-  // than the medium, the reads of a sequential stream begin there.
+  // than the medium, every read of a sequential stream begins there.
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;

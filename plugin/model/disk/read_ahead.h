@@ -69,7 +69,7 @@ class ReadAhead {
   TimeNs base_ = 0;
   std::int64_t base_angle_ps_ = 0;
   std::uint64_t begin_ = 0;        ///< first buffered LBN
-  std::uint64_t track_begin_ = 0;  ///< first buffered LBN from whole_track_ps_ on
+  std::uint64_t track_begin_ = 0;  ///< the first buffered LBN once whole_track_ps_ is reached
   OffsetPs whole_track_ps_ = 0;
   std::uint64_t read_ = 0;      ///< all sectors before this LBN had been read at the last settle()
   std::uint64_t planned_ = 0;   ///< LBN at which the planned reads end

@@ -78,9 +78,9 @@ struct FaultSpec {
   std::uint64_t times = 0;
   TimeNs delay_ns = 0;       ///< slow
   std::uint64_t to_lba = 0;  ///< misdirected_write
-  /// For write_error: bytes that the payload must contain; empty for any payload.
+  /// Bytes that a write's payload must contain for write_error; empty for any payload.
   std::vector<std::byte> data = {};
-  /// For slow: the kind of request that is slow; nullopt for all kinds.
+  /// The kind of request that a slow fault delays; nullopt for all kinds.
   std::optional<Op> op = {};
   bool operator==(const FaultSpec&) const = default;
 };

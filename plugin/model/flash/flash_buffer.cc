@@ -136,7 +136,7 @@ void FlashBuffer::program_completed(const FlashProgram& program) {
   for (const Extent& extent : program.extents) {
     const auto it = units_.find(extent.lba / unit_sectors_);
     if (it == units_.end() || it->second.going.empty())
-      continue;  // an earlier extent of the program was in the same unit, which is already done
+      continue;  // an earlier extent of the program has already completed this unit
     it->second.going.clear();
     forget_if_empty(it->first);
   }

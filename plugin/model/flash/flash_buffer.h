@@ -28,7 +28,8 @@ class FlashBuffer {
   /// sequence number of the insertion. Once oldest() exceeds this number, all of the inserted data
   /// has been programmed.
   std::uint64_t insert(const Extent& extent);
-  void drop(std::uint64_t lba, std::uint64_t sectors);  ///< drops dirty data only
+  /// drops only dirty data, not data in flight
+  void drop(std::uint64_t lba, std::uint64_t sectors);
 
   /// Takes the oldest dirty units, at most `sectors_max` sectors in total. Skips units of which an
   /// older version is being programmed. The units are in flight until program_completed() is

@@ -27,7 +27,7 @@ struct FlashProfile {
   std::uint32_t pages_per_block = 0;
   TimeNs read_ns = 0;     ///< time from NAND to register, for up to one page
   TimeNs program_ns = 0;  ///< time for one page
-  /// Time to erase one block. A share of it is added to the time of each programmed page.
+  /// Time to erase one block. Each programmed page is charged a share of this time.
   TimeNs erase_ns = 0;
   TimeNs channel_sector_ns = 0;      ///< transfer time between register and controller
   TimeNs command_ns = 0;             ///< firmware time of reads, flushes and trims

@@ -33,7 +33,7 @@ struct Flash::State final : EventTarget {
     /// Read: number of parts (pages, and ranges in the buffer) that have not been delivered yet.
     std::uint32_t parts_left = 0;
     std::uint32_t admitted = 0;  ///< write: number of sectors that are in the buffer
-    /// Write, flush: the command waits for all units with sequence numbers up to this one.
+    /// A write or flush waits for all units with sequence numbers up to this one.
     std::uint64_t sequence = 0;
   };
   /// The read of one page, for one command.

@@ -1,6 +1,6 @@
 // Executes requests to the battery-backed cache (nvram.h).
 //
-//   submit -> queue --- one copy engine, in order of arrival: command_ns, then sector_ns each -->
+//   submit -> queue --- one copy engine, in order of arrival: command_ns + sectors * sector_ns -->
 //
 //     read, all present       copied, done
 //     read, not all present   one read of the device below, from the first to the last absent
@@ -149,8 +149,8 @@ void Nvram::State::serve(Command command) {
     case Route::read:
       return read(command);
     case Route::cache:
-      // A command that has already waited is at the head of the waiting commands, so the others do
-      // not delay it.
+      // A command that has already waited is at the head of `waiting`, so it must not wait for the
+      // commands behind it.
       if (!may_start(command) || (!command.waited && !waiting.empty()))
         return wait(command, command.waited);
       copy_in(command, command.request.sectors);

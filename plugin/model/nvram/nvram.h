@@ -52,7 +52,7 @@ namespace headcrash::model {
 
 /// Options of a cache. The objects that they refer to must outlive the cache.
 struct NvramOptions {
-  /// copied; must pass validate(), and `below` must contain its range
+  /// copied; must pass validate(), and its range must be within `below`
   const NvramProfile& profile;
   Simulation& simulation;
   Observer& observer;
@@ -73,8 +73,8 @@ enum class NvramState : std::uint8_t { up, down, error };
 struct NvramCounters {
   std::uint64_t cached_writes = 0;  ///< number of blocks written to the cache
   std::uint64_t write_hits = 0;     ///< writes to blocks that were in the cache
-  /// Number of written blocks in which the write overwrote at least one dirty sector. Each of them
-  /// saves a write to the device below.
+  /// Number of blocks in which a write overwrote at least one dirty sector. Each such block saves a
+  /// write to the device below.
   std::uint64_t dirty_hits = 0;
   std::uint64_t read_hits = 0;  ///< read requests that were served without the device below
   std::uint64_t absorbed_sectors = 0;

@@ -22,7 +22,7 @@ using SectorMask = std::uint64_t;
 
 class NvramBlocks {
  public:
-  /// Counts of the blocks that a write touched, by their state before the write.
+  /// Numbers of the blocks that a write touched, by the state of the blocks before the write.
   struct Hits {
     std::uint32_t blocks = 0, present = 0, dirty = 0;
     std::uint32_t absorbed_sectors = 0;  ///< number of dirty sectors that were overwritten

@@ -38,10 +38,10 @@ struct Nvram::State final : EventTarget {
     Command command;    ///< unset for a destage
     SectorRange range;  ///< the part of the cached range that the request affects
     SectorRange hull;   ///< read: the range that is requested from the device below
-    /// Read: the cached parts of `hull`. Their data is in `bytes`.
+    /// For a read: the cached parts of `hull`. Their data is in `bytes`.
     std::vector<SectorRange> kept;
-    bool in_pieces = false;  ///< read: the read of the whole hull gave medium_error
-    /// Read, if in_pieces: the uncached parts that have not been read yet.
+    bool in_pieces = false;  ///< read: reading the whole hull failed with medium_error
+    /// If in_pieces: the uncached parts of `hull` that have not been read yet.
     std::deque<SectorRange> gaps;
     std::vector<std::byte> bytes;
   };
@@ -124,7 +124,7 @@ struct Nvram::State final : EventTarget {
   /// mark.
   bool draining = false;
   bool idle_draining = false;  ///< write-back is running because the host is idle
-  bool shutting_down = false;  ///< write-back is running until no data is dirty
+  bool shutting_down = false;  ///< a shutdown requires write-back until nothing is dirty
   bool store_failed = false;
   TimeNs off_since = 0;
   std::uint64_t idle_epoch = 0;

@@ -143,11 +143,11 @@ TEST(Nvram, CountsHitsByKind) {
   NvramFixture b;
   b.write(0, 8, 1);  // not counted, because count_kinds() has not been called yet
   b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
-  // Kind 0. Hits the dirty block of the first write.
+  // A write of kind 0 that hits the dirty block of the first write.
   b.write(0, 8, 2);
   b.write(4, 16, 3);                                   // three blocks, one of which was present
   for (int i = 0; i < 5; ++i) b.write(80, 4, 10 + i);  // kind 1
-  // Kind 1, but other sectors of the block than before.
+  // Writes of kind 1 to other sectors of the same block.
   for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);
   b.write(72, 16, 30);  // one write that covers a block of each kind
   const NvramKinds& kinds = b.nvram->kinds();

@@ -132,8 +132,8 @@ void Nvram::State::power_cut() {
     line->clear();
   }
   for (const BackendRequest& backend : backend_requests) {
-    // A request that was sent to the device below before an earlier power cut may still be busy.
-    // Its command was lost at that cut and must not be answered again.
+    // A busy request to the device below may have been sent before an earlier power cut. That cut
+    // has already answered the host's command, which must not be answered again.
     if (backend.busy && backend.job != Job::destage &&
         backend.generation + 1 == intake.generation())
       intake.lose(backend.command);

@@ -123,9 +123,9 @@ class HistoryCheck final : public Initiator {
     std::vector<std::byte> buffer;
     Instant submitted = 0;
     std::uint64_t cuts_before = 0;
-    /// For a read: for each sector, the latest submission of a write that had been acknowledged
-    /// before the read. The read must not return a version that was acknowledged before that
-    /// submission.
+    /// For a read, by sector: the latest submission among the writes that had been acknowledged
+    /// before the read was submitted. The read must not return a version that was acknowledged
+    /// before that submission.
     std::vector<Instant> barriers;
   };
 
@@ -522,8 +522,8 @@ class HistoryCheck final : public Initiator {
   std::vector<Sector> sectors_;
   std::map<RequestId, std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Initiator>> waiters_;
-  /// By sector: true if the sector had versions that were not durable when the last read_back()
-  /// began.
+  /// For each sector: true if the sector had versions that were not durable when the last
+  /// read_back() began.
   std::vector<bool> open_;
   Instant clock_ = 0;
   std::uint64_t last_stamp_ = 0;

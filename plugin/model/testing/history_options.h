@@ -34,7 +34,7 @@ struct HistoryOptions {
   /// Returns true if a write to the sector is durable once it has been acknowledged, without a
   /// flush. If this function is empty, that holds only for devices without a volatile cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;
-  bool unreadable_after_cut = false;  ///< needed for Tear::any and Tear::unreadable
+  bool unreadable_after_cut = false;  ///< a cut may leave unreadable sectors, as with Tear::any
   /// If true, requests may complete with device_failed, whether or not they were executed.
   bool may_fail = false;
   /// Called every few steps, for example to add faults or to make members fail.

@@ -57,7 +57,8 @@ class TestDrive {
     acknowledge(request);
   }
 
-  /// Destages adjacent cached sectors of one request. If `may_go_wrong` is true, a fault may occur.
+  /// Destages adjacent cached sectors of one request. If `may_go_wrong` is true, the media write
+  /// may be faulty.
   void destage(bool may_go_wrong) {
     if (cache_.empty()) return;
     auto first = cache_.lower_bound(random(store_.sectors()));

@@ -153,7 +153,8 @@ class Emulation {
   profiles::Plan plan_;
   std::unique_ptr<record::Backing> backing_;
   profiles::BuiltMachine built_;
-  /// By device id: an index among the machine's top-level devices, or kMember.
+  /// For each device: its index among the machine's top-level devices, or kMember if it is below
+  /// one.
   std::vector<std::size_t> machine_index_;
   std::vector<std::unique_ptr<media::WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;

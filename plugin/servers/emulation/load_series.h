@@ -10,7 +10,7 @@
 //
 // The sectors of A are spread over its duration, in bins 1 and 2. The sectors of B are spread over
 // the time after A's completion, in bins 2 to 4. A device that serves requests serially therefore
-// never appears faster than it was. The time that a request spends in the device is added to every
+// never appears faster than it is. The time that a request spends in the device is added to every
 // bin in which it is spent, so inside_ns / width is the mean number of requests in the device.
 
 #include <cstddef>

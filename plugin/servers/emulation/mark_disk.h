@@ -1,6 +1,6 @@
 #pragma once
-// A 4 KiB disk that accepts marks. Reads return a text padded with NULs; writing a NUL-terminated
-// text records that text as a mark.
+// A 4 KiB disk that accepts marks. Reads return a NUL-padded string; writing a NUL-terminated
+// string records it as a mark.
 
 #include <functional>
 #include <string>

@@ -21,8 +21,8 @@ Result<model::TimeNs> Emulation::add_fault_now(const model::FaultSpec& fault) {
                               "fault added: " + model::to_text(fault));
   faults_.push_back({fault, now});
   if (faults_.size() > model::DeviceFaults::kFaultsMax) faults_.erase(faults_.begin());
-  // Misdirected writes and corrupted zeroes can leave nonzero bytes in ranges that were never
-  // written. All ranges are therefore marked as written.
+  // Misdirected writes and corrupted writes of zeroes can leave nonzero bytes in ranges that were
+  // never written. All ranges are therefore marked as written.
   if (fault.kind == FaultKind::misdirected_write || fault.kind == FaultKind::corrupted_write)
     for (const auto& written : written_)
       if (written) written->mark(0, model::kNever);

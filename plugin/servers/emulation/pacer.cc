@@ -119,8 +119,8 @@ void Pacer::catch_up() {
   note_power();
 }
 
-/// Runs all events that the leader may prepare by now. Model time stops at the last of them, so
-/// that no new request is submitted in the model's past.
+/// Runs all events that are due, and those that the leader may prepare early. Model time stops at
+/// the last event that has run, so no new request is submitted in the model's past.
 void Pacer::run_ahead() {
   const model::TimeNs limit = anchor_.model_at(wall_now() + lead_ns_ + kPrepareNs);
   for (auto next = simulation_.next_event(); next && *next <= limit;

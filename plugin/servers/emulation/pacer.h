@@ -13,9 +13,9 @@
 //   background        leads while no request waits, at most once a millisecond: destage, armed cuts
 //
 // A completion is an event. The leader runs events kPrepareNs early, so that bytes are copied and
-// locks are taken before the modelled instant. It holds the answer until that instant, so no answer
-// leaves early. With a `lead` (transport_time.h), an answer leaves earlier by the lead, so that it
-// reaches the client at the modelled instant or later.
+// locks are taken before the modelled instant. It holds the answer until that instant. With a
+// `lead` (transport_time.h), the answer leaves earlier by the lead, but still reaches the client at
+// the modelled instant or later.
 //
 //   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves .. travels to the client .. |
 //                              ^ kPrepareNs           ^ instant - lead      instant, or later ^
@@ -114,8 +114,8 @@ class Pacer {
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
-  /// Sets the lead: the time by which answers are sent before the modelled completion, because
-  /// the transport takes time.
+  /// Sets the lead. Answers are sent this much earlier than the modelled completion, to allow for
+  /// the time that the transport takes.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 
@@ -130,8 +130,8 @@ class Pacer {
 
   /// Returns the statistics of a device; use within with_machine().
   DeviceLatency& latency(std::size_t device_index) { return latencies_[device_index]; }
-  /// Returns the maximum number of requests that were in flight at the same time since this number
-  /// was last set to 0. Use within with_machine().
+  /// Returns the maximum number of requests in flight at the same time. The caller may assign 0 to
+  /// start again. Use within with_machine().
   std::size_t& in_flight_max() { return in_flight_max_; }
 
  private:
@@ -167,8 +167,8 @@ class Pacer {
   void leave(Waiter& waiter);
   void hold(Lock& lock, const Waiter& waiter);
   void count(std::size_t device_index, const model::Request& request, const Waiter& waiter);
-  /// Updates the statistics of modelled times. Modelled times do not depend on the clock. Returns
-  /// true for a read or a write.
+  /// Adds a request's modelled time to the statistics. Modelled times do not depend on the clock.
+  /// Returns true for a read or a write.
   bool count_modelled(std::size_t device_index, const model::Request& request,
                       const model::Completion& completion);
   void run_background();
@@ -188,7 +188,7 @@ class Pacer {
   std::size_t in_flight_max_ = 0;
   Waiter* leader_ = nullptr;
   model::TimeNs leader_target_ = 0;  ///< time of the event for which the leader is sleeping
-  /// set by rouse_leader(), so that a spinning leader stops
+  /// set by rouse_leader(), so that a leader stops spinning
   std::atomic<bool> leader_roused_ = false;
   /// estimate of the leaders' wake-up delay; rises fast, falls slowly
   WallNs oversleep_ns_ = 0;

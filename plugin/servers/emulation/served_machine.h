@@ -14,8 +14,8 @@
 
 namespace headcrash::emulation {
 
-/// Opens the control socket that the settings name; returns null if they name none. Errors name the
-/// parameter.
+/// Opens the control socket, or returns null if the settings name no control socket. Errors name
+/// the parameter.
 Result<std::unique_ptr<ControlSocket>> listen_for_control(const Settings& settings);
 
 class ServedMachine {

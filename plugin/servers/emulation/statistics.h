@@ -35,7 +35,7 @@ struct DeviceStatistics {
   std::uint64_t sectors = 0;
   /// size of the unit that the medium writes atomically
   std::uint32_t physical_sector_bytes = 512;
-  /// Maximum number of commands that are scheduled together.
+  /// Maximum number of commands among which the device chooses.
   std::uint32_t queue_depth = 1;
   model::DeviceCounters counters;               ///< counts during the interval
   std::optional<ResponseTimes> response_times;  ///< nullopt for a member, because it has no clients

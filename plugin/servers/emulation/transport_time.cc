@@ -50,7 +50,8 @@ bool receive(int fd, char* into, std::size_t bytes) {
   return true;
 }
 
-/// Reads like an NBD client: takes the available bytes, then sleeps until more bytes arrive.
+/// Receives in the way of an NBD client: takes the available bytes, then sleeps until more bytes
+/// arrive.
 bool receive_in_turns(int fd, char* into, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t n = recv(fd, into, bytes, MSG_DONTWAIT);

@@ -18,8 +18,8 @@
 //
 // Each batch yields a median, so half of the answers are slightly early and half slightly late. The
 // result is the minimum over several batches, because other load can only add time. kProtocolNs is
-// the additional time that nbdkit and libnbd take; a polling client saves about as much. Origin:
-// calibration, at each start.
+// the additional time that nbdkit and libnbd take; a polling client saves about as much. The server
+// calibrates the cost at each start.
 
 // With vhost-user, the path is different. The client writes an eventfd; a session's thread wakes up
 // in poll() and passes the request to a worker. The worker waits as long as a drive would, and then
@@ -32,9 +32,8 @@
 
 namespace headcrash::emulation {
 
-/// Additional delay of answers that is caused by nbdkit 1.32, as seen by libnbd. Ten runs measured
-/// 15 to 35 us. Each run had 200 reads of 20 ms, on 2 virtual processors. Origin: calibration,
-/// once.
+/// The delay that nbdkit 1.32 adds to each answer, as seen by libnbd. Ten runs measured 15 to 35
+/// us. Each run had 200 reads of 20 ms, on 2 virtual processors. Origin: calibration, once.
 inline constexpr WallNs kProtocolNs = 25 * model::kMicrosecondNs;
 inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< upper limit for `auto`
 

@@ -4,8 +4,8 @@
 //
 //   headcrash_lateness_probe depth1 sleep|poll NBD_SOCKET CONTROL_SOCKET REQUESTS
 //       One request at a time to a server with clock=real: the elapsed time minus the modelled
-//       response time of that request, which is queried through the control socket. The lateness
-//       that a sleeping client sees includes its own wake-up time; that of a polling one does not.
+//       response time of that request, which is queried through the control socket. A sleeping
+//       client's lateness includes the client's wake-up time; a polling client's does not.
 //       -> median of targets, least lateness, p50, p99; then p50 and p99 as measured by the server
 //   headcrash_lateness_probe echo sleep|poll TARGET_US REQUESTS
 //       The baseline: the same client with the simplest possible server, a thread that reads a

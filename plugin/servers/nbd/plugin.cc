@@ -138,8 +138,8 @@ void watch_for_the_end() {
   }
 }
 
-/// Blocks all signals in this thread until destruction. Threads that are started before then
-/// inherit the mask, so that only nbdkit's threads receive signals.
+/// Blocks all signals in this thread until destruction. Threads started in the meantime inherit the
+/// mask, so only nbdkit's own threads receive signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

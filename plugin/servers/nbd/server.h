@@ -1,5 +1,5 @@
 #pragma once
-// The state that the plugin's callbacks share (the one server of this process), and error handling.
+// Error handling, and the state that the plugin's callbacks share (the one server of this process).
 
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>

@@ -34,15 +34,13 @@ class StageDisk final : public Export {
   StageDisk(std::unique_ptr<stages::Stage::Connection> connection,
             std::unique_ptr<stages::Stage> own)
       : own_(std::move(own)), connection_(std::move(connection)) {
-    traits_ = {
-        .bytes = connection_->sectors() * model::kSectorBytes,
-        .trim = true,
-        // a used disk does not zero trimmed sectors, and a later load may make this stage a used
-        // disk
-        .trim_zeroes = false,
-        .fast_zero = true,
-        .extents = true,
-        .shared = own_ == nullptr};
+    traits_ = {.bytes = connection_->sectors() * model::kSectorBytes,
+               .trim = true,
+               // a later load may make this stage a used disk, on which a trim has no effect
+               .trim_zeroes = false,
+               .fast_zero = true,
+               .extents = true,
+               .shared = own_ == nullptr};
   }
   const ExportTraits& traits() const override { return traits_; }
   std::string description() const override {

@@ -28,8 +28,8 @@ constexpr int kClients = 4;
 constexpr std::size_t kHostTextMax = 16 << 20;
 constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is treated as infinite
-/// Maximum time for which a guest may run without sending a message. A guest whose next timer is
-/// later must ask again at the end of this time.
+/// Maximum time for which a guest may run without sending a message. If the guest's next timer is
+/// later than that, the guest must ask again when this time has passed.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
 /// Maximum time for which a guest may run without sending a message, if its processor time is
 /// charged. During this time, a guest can read its clock a thousand times. A guest that sleeps
@@ -345,7 +345,7 @@ void Calendar::accept_guest() {
   if (!known || peer.pid == ::getpid()) return;
   processor_ = base::ProcessorClaim::take();
   processor_.move(0);
-  // the guest has only this process at this point, so the whole guest is moved
+  // the guest consists only of this process so far, so the whole guest moves
   processor_.move(peer.pid);
 }
 
@@ -382,8 +382,8 @@ void Calendar::on_message(const Message& message) {
       charge();
       waiting_ = true;
       break;
-    // If the guest runs behind model time, its next timer may be earlier than `now`, and the
-    // calendar does not know that timer. The answer is therefore the guest's own time.
+    // A guest that runs behind model time may have a timer before `now` that the calendar does not
+    // know. Such a guest gets its own time.
     case Op::get:
       answer = static_cast<std::uint64_t>(is_behind() ? guest_time_ : now);
       break;
@@ -440,7 +440,8 @@ void Calendar::send_all(std::initializer_list<std::pair<Op, TimeNs>> messages) {
   send(all);
 }
 
-/// Sends bytes to the guest's clock. If the guest has disconnected, on_time() detects it.
+/// Sends bytes to the guest's clock. Drops them if the guest has disconnected; on_time() will
+/// detect the disconnection.
 void Calendar::send(std::span<const std::byte> bytes) {
   const ssize_t sent = ::send(time_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return;

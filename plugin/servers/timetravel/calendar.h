@@ -153,7 +153,7 @@ class Calendar {
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
   model::TimeNs free_until_ = 0;     ///< the time in the last free_until message
-  std::uint64_t reported_time_ = 0;  ///< the last time that the guest has reported
+  std::uint64_t reported_time_ = 0;  ///< the latest time that the guest has reported
   /// model time that the guest has reached, as far as the calendar knows
   model::TimeNs guest_time_ = 0;
   std::optional<ProcessorTime> processor_time_;

@@ -452,9 +452,9 @@ TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   EXPECT_LT(reported.response_times->target.max_ns, 30'000'000) << "the drive must not be slower";
 }
 
-/// A waiting kernel can be set only to the time of its next timer. Timers that became due while the
-/// guest was computing must therefore fire first, each at its own instant, and the interrupt must
-/// follow.
+/// The calendar can advance the clock of a waiting kernel only to the time of the kernel's next
+/// timer. Timers that became due while the guest was computing must therefore fire first, each at
+/// its own instant. Only then may the interrupt follow.
 TEST(TimeTravelCalendar, TimersDueDuringComputingHappenFirstAtTheirInstants) {
   Charged all(1);
   Guest guest(all.machine);
@@ -559,8 +559,8 @@ TEST(TimeTravelCalendar, AGuestWithAnInvalidRingIsDisconnected) {
 }
 
 /// Each kick submits a mark, which completes at once. The calendar acknowledges a kick only after
-/// the guest has acknowledged the completion. This guest does not acknowledge it, but sends the
-/// next kick.
+/// the guest has acknowledged the completion. This guest sends the next kick without acknowledging
+/// the completion.
 void kick_within_kicks(TestClient& marks, int kicks) {
   const std::array<std::uint32_t, 2> ring = {0, 0};
   std::memcpy(marks.data().data(), "here", 5);

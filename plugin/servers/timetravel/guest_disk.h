@@ -60,7 +60,8 @@ class GuestDisk {
   std::string name() const { return served_ ? served_->shape.name : std::string(); }
   int listener() const { return listener_.get(); }
 
-  // Only one client is served at a time. Other clients wait until that client has disconnected.
+  // Only one client is served at a time. Other clients wait until the current client has
+  // disconnected.
   bool has_client() const { return client_.is_open(); }
   Result<void> accept();
   void disconnect();  ///< requests in flight remain until they complete, but are not answered

@@ -1,7 +1,7 @@
 #pragma once
 // Messages between a guest in virtual time (user-mode Linux) and the calendar that owns its clock:
 // 16 bytes each, little-endian (Linux, include/uapi/linux/um_timetravel.h). Each side acknowledges
-// a message with the same sequence number before it sends another message.
+// a message before it sends another one. An acknowledgement repeats the message's sequence number.
 //
 //   guest                              calendar
 //   start, get, get_tod       ---->    ack with a time

@@ -127,9 +127,9 @@ Result<Ring*> Backend::find_stopped(std::uint32_t ring) {
   return found;
 }
 
-/// Enables or disables a ring. A client that notifies by messages need not send SET_VRING_KICK.
-/// User-mode Linux does not, so its ring starts and stops with this message. QEMU also enables
-/// rings that it has not set up and will not use.
+/// Enables or disables a ring. A client that sends its notifications as messages need not send
+/// SET_VRING_KICK. User-mode Linux never sends it, so SET_VRING_ENABLE starts and stops its rings.
+/// QEMU also enables rings that it has not set up and will not use.
 Result<void> Backend::enable(Ring& ring, std::uint32_t number, bool enabled) {
   ring.enabled = enabled;
   if ((protocol_ & kInBand) == 0 || ring.kick.is_open()) return {};

@@ -37,8 +37,8 @@ class Backend {
   /// The second half of handle(): sends an acknowledgement if the client requested one.
   Result<void> acknowledge(const Received& received) const;
 
-  /// Stops a ring, so that it returns no further chains. For the message GET_VRING_BASE, which
-  /// handle() rejects while any of the ring's chains is in flight.
+  /// Stops a ring; the ring then returns no further chains. Used for GET_VRING_BASE, which handle()
+  /// rejects while a chain of the ring is in flight.
   Result<Ring*> halt(std::uint32_t ring);
 
   std::vector<Ring>& rings() { return rings_; }

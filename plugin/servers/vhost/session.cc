@@ -132,7 +132,7 @@ class Session {
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
-      // If there are other workers, the session continues with those.
+      // The existing workers, if any, serve the requests.
       if (workers_.empty()) return fail("vhost-user", "cannot start a thread", error.what());
     }
     return {};

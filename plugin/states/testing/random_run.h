@@ -28,7 +28,7 @@ struct RandomRunOptions {
   /// if true, requests are acknowledged in order and at once, as in an imported log
   bool in_order = false;
   std::optional<record::RecordingHeader::Base> base;
-  Bytes before;  ///< contents of the base; empty for zeroes
+  Bytes before;  ///< contents of `base`; empty for zeroes
 };
 
 /// An event in the reference model.

@@ -35,8 +35,8 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
 
 class ServedDisk {
  public:
-  /// Starts nbdkit. `arguments` are those of the plugin; the control socket is added to them. Fails
-  /// the test if the server does not start.
+  /// Starts nbdkit. `arguments` are the plugin's arguments without the control socket, which the
+  /// constructor adds. Fails the test if the server does not start.
   ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
              const std::vector<std::string>& nbdkit_options = {});
   ~ServedDisk();

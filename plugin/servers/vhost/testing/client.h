@@ -252,7 +252,7 @@ class TestClient {
     std::memcpy(ring(index) + 0x1004 + 2 * (offered_[index] % size), &head, sizeof head);
     offered_[index] = static_cast<std::uint16_t>(offered_[index] + steps);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(offered_[index]);
-    // Checks the flag after the index has been written, as a driver does.
+    // Like a driver, reads the flag only after the index has been written.
     if (!kicks_unwanted(index)) kick_only(index);
   }
   bool kicks_unwanted(std::uint32_t index) {
