@@ -168,9 +168,9 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Returns the positions whose data may appear at position `block`, because each move in flight may
-/// or may not have been executed. If a block was written after its move, the new data may also
-/// appear at the old position.
+/// Returns the other positions whose data may appear at position `block`. Each move in flight may
+/// or may not have been executed. Even data that was written after a move may appear at the
+/// position that its block had before the move.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};

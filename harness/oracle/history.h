@@ -154,7 +154,7 @@ struct ObjectHistory {
   // The other inode fields. Each pair contains an operation and the field's value after this
   // operation. Before the first pair, and where the value is nullopt, the field is unknown.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
-  /// Pairs of an operation and the (user, group) after it.
+  /// In each pair, the value is a (user, group).
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;

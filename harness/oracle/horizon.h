@@ -66,8 +66,8 @@ class Timeline {
   /// Returns the horizon after a power cut. `persisted` is the last persistence point that was
   /// reported before the cut; nullopt if the cut was earlier. The timeline must outlive the horizon.
   Horizon at(std::optional<std::size_t> persisted) const;
-  /// Returns the horizon if exactly the first `done` operations were executed. `done` must be at
-  /// least 1. The timeline must outlive the horizon.
+  /// Returns the horizon after exactly the first `done` operations. REQUIRES: done >= 1. The
+  /// timeline must outlive the horizon.
   Horizon after(std::size_t done) const;
 
   /// The operations from `first` up to, but excluding, `end`. A section ends after a join, or at

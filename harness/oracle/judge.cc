@@ -420,7 +420,7 @@ void Judge::judge_inodes() {
               fmt::format("a different file from \"{}\"", first.path), "the same inode"});
       break;
     }
-    // Keep only the candidates whose object all these names can show.
+    // Keep only tokens of objects to which all these names may refer.
     for (const std::size_t i : names) {
       std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
         return !common.empty() && !common.contains(history_.tokens[token].object);

@@ -25,7 +25,7 @@ namespace headcrash::oracle {
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;
-    /// The tokens that this directory may represent with the fewest findings below it.
+    /// The tokens that this directory may represent: those that cause the fewest findings below it.
     std::vector<TokenId> fitting;
     /// Inodes of objects below this directory that also have names outside of it.
     std::set<std::uint64_t> linked;

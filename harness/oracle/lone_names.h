@@ -1,6 +1,6 @@
 #pragma once
-// Finds lone names. A lone name can be judged independently of all other names, because they do not
-// affect the object that is found under it.
+// Finds lone names. A lone name can be judged independently of all other names, because no other
+// name affects the object that is found under the lone name.
 //
 // Under a lone name, a file or symbolic link is created once. It is never linked, renamed or
 // replaced, but may be removed. All directories above it are created once, and are never moved or

@@ -307,7 +307,7 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
   Case unsynced = appended;
   unsynced.persisted = std::nullopt;
   EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "its inode was not written";
-  // "a" has been removed since, and "b" may have reused its inode.
+  // These operations remove "a"; "b" may then reuse its inode.
   Case removed = appended;
   removed.lines.insert(removed.lines.end(),
                        {"unlink a", "create b", "write b 0 512 2 2", "fsync b"});
@@ -690,8 +690,8 @@ TEST(Promises, AnUnreportedSyncKeepsNothing) {
 }
 
 TEST(Promises, RefusedOperationsNeedNotBeUndone) {
-  // The setxattr failed, so the attribute did not exist, and the removexattr would also have
-  // failed. The power was cut before the result of the removexattr was reported.
+  // The removexattr would have failed: the setxattr failed, so the attribute did not exist. The
+  // power was cut before the result of the removexattr was reported.
   const Case refused{
       {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
       2,

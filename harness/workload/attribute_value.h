@@ -43,7 +43,8 @@ inline constexpr std::size_t kAttributeNamesMost = 64 << 10;  ///< XATTR_LIST_MA
 /// Returns true if a dump stores the value in the field `attributes`, and false if it stores it in
 /// `attributes-hex`.
 bool is_reported_as_text(std::string_view reported);
-/// Returns the number of bytes that this name and reported value need in a dump.
+/// Returns the number of bytes that a dump needs for the attribute `name` with the value
+/// `reported`.
 std::size_t reported_attribute_bytes(std::string_view name, std::string_view reported);
 
 }  // namespace headcrash::workload

@@ -215,7 +215,8 @@ std::vector<Operation> moves(std::uint64_t number) {
     for (const std::string& parent : parents) list.mkdir(parent);
     const std::string file = list.any_file();
     if (file.empty()) continue;
-    // This fsync writes the inodes that are in the same block, but no names.
+    // An fsync of a file writes all inodes that are in the same block as the file's inode, but no
+    // names.
     if (list.one_in(2)) list.add({.kind = Kind::fsync, .path = file});
     list.maybe_persist(file);
   }

@@ -118,8 +118,9 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// Appends `bytes`, the amount of freed space, to `taker`. In a third of the cases, appends only
-/// one fragment to `taker` and the rest to `other`. Returns the file that was appended to last.
+/// Appends `bytes` bytes to `taker`; so much space was just freed. In a third of the cases, appends
+/// only one fragment to `taker` and the rest to `other`. Returns the file that was appended to
+/// last.
 std::string take(Drawing& list, const std::string& taker, const std::string& other,
                  std::uint64_t bytes) {
   bytes = bytes / kStampBytes * kStampBytes;
@@ -546,8 +547,8 @@ std::vector<Operation> regrowth(std::uint64_t number) {
   return list.take();
 }
 
-/// Overwrites data that is in the log of a data journal. Some writes are small; others exceed a
-/// transaction.
+/// Overwrites data that is still in the journal, with data journalling. Some writes are small;
+/// others are larger than a transaction.
 std::vector<Operation> overwrites(std::uint64_t number) {
   Drawing list(number);
   for (int i = 0; i < 3; ++i) list.new_file({}, 24, 64);

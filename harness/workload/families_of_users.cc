@@ -42,8 +42,8 @@ std::vector<Operation> paths(std::uint64_t number) {
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
-      // The inodes of the following files come after this file's inode, and thus in a different
-      // block from the inode of their directory.
+      // The files that are created later get inodes after the inode of `file`. Their inodes are
+      // therefore in a different block from the inode of their directory.
       const std::string file = list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));
     }

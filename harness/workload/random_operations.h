@@ -26,8 +26,8 @@ struct RandomOptions {
   std::uint32_t persistence_percent = 30;
   std::uint8_t threads = 1;             ///< 1 to kThreadsMost
   std::uint32_t rounds_to_a_join = 16;  ///< mean number of operations of a thread between two joins
-  /// Up to this many bytes are appended to the target of every second symbolic link. The option
-  /// changes nothing else in the list.
+  /// Maximum number of bytes to append to the target of every second symbolic link. The rest of the
+  /// list does not depend on this option.
   std::uint32_t longest_target = 0;
   /// If true, the ranges of writes, allocate, punch and zero need not be multiples of 512.
   bool any_byte = false;

@@ -102,7 +102,8 @@ class FilePages {
 
  private:
   static constexpr std::uint32_t kPageSectors = 8;
-  using FilePlace = std::pair<std::uint64_t, std::uint64_t>;  ///< inode, and page or block
+  /// inode number, and page or block number
+  using FilePlace = std::pair<std::uint64_t, std::uint64_t>;
 
   SectorRange sectors_of(std::uint64_t block) const {
     if (blocks_.group_blocks != 0) {
@@ -270,8 +271,8 @@ class Unmatched {
   }
 
  private:
-  /// The issued requests, sorted by operation, first sector and index. The value is the end of the
-  /// request's range.
+  /// Maps (operation, first sector, index in issued_) of each issued request to the end of its
+  /// range.
   using Places = std::map<std::tuple<TracedOp, std::uint64_t, std::size_t>, std::uint64_t>;
 
   static bool starts_at(const Places::value_type& place, TracedOp op, std::uint64_t first) {

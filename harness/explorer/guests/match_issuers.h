@@ -41,7 +41,7 @@ struct TracedDevice {
 struct MatchedIssuers {
   Issuers issuers;
   std::size_t requests = 0;  ///< number of writes and flushes of these devices
-  std::size_t matched = 0;   ///< number of these requests that have an issuer
+  std::size_t matched = 0;   ///< number of these writes and flushes whose issuer is known
 };
 
 MatchedIssuers match_issuers(const states::RunHistory& run,

@@ -103,8 +103,8 @@ Result<RecordedWorkload> record_workload(StageGuest& guest,
                                          const std::filesystem::path& recording,
                                          std::optional<oracle::Judgement>* at_crash = nullptr);
 
-/// Records an application: its `run` commands take the place of the operations. Its `prepare`
-/// commands run before the first mark.
+/// Records an application. Runs its `prepare` commands before the first mark, and its `run`
+/// commands instead of a list of operations.
 Result<RecordedWorkload> record_application(StageGuest& guest,
                                             const adapters::LinuxAdapter& filesystem,
                                             const FormattedDisk& disk,

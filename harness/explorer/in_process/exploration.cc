@@ -233,8 +233,8 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   return result;
 }
 
-/// Tests repairs on many damaged copies of the image that the unmount left. Does nothing if the
-/// unmount failed or if any state has failed.
+/// Tests repairs on many damaged copies of the image after the unmount. Does nothing if the unmount
+/// failed or if any state has failed.
 Result<void> DiskExplorer::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});

@@ -97,7 +97,7 @@ struct ExplorationResult {
   std::uint64_t verified = 0;  ///< states whose incremental check was repeated in full
   /// Number of states whose outcome was taken from an earlier, equal state.
   std::uint64_t remembered = 0;
-  /// Number of additional states, at cuts where nothing was pending.
+  /// Number of additional states, one for each cut in RecordedRun::settled.
   std::uint64_t settled = 0;
   /// Number of additional states, at the cuts where the effect of a fault is most likely to show.
   std::uint64_t informative = 0;

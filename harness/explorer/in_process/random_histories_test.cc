@@ -1,4 +1,4 @@
-// Tests random histories of all operations under the schemes that keep their rules. No operation
+// Tests random histories of all operations under all schemes that should be correct. No operation
 // may fail, and every crash state must be permitted. The tree after the last sync must equal that
 // of a perfect file system, because the oracle then permits no other tree. By default each scheme
 // runs one seed, which determines the disk, the request order, the schedule, the cache size and the

@@ -94,7 +94,7 @@ bool has_a_join(std::span<const workload::Operation> operations) {
   });
 }
 
-/// A schedule whose change points are counted from the call of begin() on.
+/// A schedule without change points before begin(). Change points are counted from this call.
 class ScheduleFromJoin final : public os::FiberSchedule {
  public:
   ScheduleFromJoin(const os::FiberScheduleOptions& options, bool begun)
@@ -218,8 +218,8 @@ class Run {
     space_ = *space;
   }
 
-  /// Mounts the disk again. The new mount has read all counts from the disk, and must have as much
-  /// free space as the old one, which has maintained its counts during the run.
+  /// Mounts the disk again. The old mount maintained its counts during the run; the new one reads
+  /// them from the disk. Both mounts must have the same free space.
   void judge_remount() {
     os::MemoryMachine machine(store_, machine_options(nullptr));
     std::unique_ptr<adapters::MountedSystem> mounted;
@@ -425,7 +425,7 @@ class Run {
     changed_.wake_all();
   }
 
-  /// Returns true if operations that are refused for lack of space are examined.
+  /// Returns true if the run checks operations that are refused for lack of space.
   bool judges_refusals() const {
     return options_.order % 2 != 0 && !under_test_.control() && options_.faults.empty();
   }

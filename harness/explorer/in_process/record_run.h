@@ -156,8 +156,8 @@ struct RecordedRun {
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options);
 
-/// Records a run. Replaces `recording`, and leaves `disk` changed. The same arguments always give
-/// the same recording. Fails if the system cannot be mounted or the directory is not writable.
+/// Records a run. Replaces `recording` and modifies `disk`. The same arguments always give the same
+/// recording. Fails if the system cannot be mounted or the directory is not writable.
 Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
                                const adapters::SystemUnderTest& system,
                                std::span<const workload::Operation> operations,

@@ -30,7 +30,7 @@ class PermittedChecksums {
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(written), bytes.end(), std::byte{0});
     sums_.insert(posix_cksum(bytes));
   }
-  /// Also accepts the checksum of zero bytes, because the file may end before the block.
+  /// Also accepts the checksum of an empty input, because the file may end before the block.
   void add_nothing() { sums_.insert(posix_cksum({})); }
   std::string text() const {
     std::string text;

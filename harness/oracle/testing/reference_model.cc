@@ -111,8 +111,8 @@ bool is_fallocate(const Operation& operation) {
   return operation.kind == Kind::allocate || operation.kind == Kind::allocate_keep;
 }
 
-/// Updates `room` (the numbers of a file's allocated blocks) for an operation on the file. `size`
-/// is the file size in bytes before the operation.
+/// Applies an operation to `room`, the indices of the file's allocated blocks of kStampBytes.
+/// `size` is the file size in bytes before the operation.
 void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std::uint64_t>& room) {
   const std::uint64_t end = operation.offset + operation.length;
   if (is_fallocate(operation) || workload::is_write(operation.kind))
