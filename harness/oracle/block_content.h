@@ -24,9 +24,9 @@ struct BlockContent {
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< block number in the stamp minus block number in the file
   BlockHole hole = {};            ///< zeroed bytes inside the stamp
-  /// First bytes of a block that is not a stamp, because two writes have each filled a part of it.
-  /// `version` is then the version of the later write. If is_unknown() is true, for example because
-  /// the block has several holes, these bytes are meaningless.
+  /// The first bytes of a block that contains parts of two writes. Such a block is not a stamp.
+  /// `version` is the version of the later write. If is_unknown() is true, for example because the
+  /// block has several holes, the bytes are meaningless.
   std::optional<BlockHead> mixed = {};
 
   /// Returns true if the block reads as zeroes. This may be true even of a stamp, because its first

@@ -225,8 +225,8 @@ class Follower {
     if (size(file) != bytes) file.sizes.emplace_back(index_, bytes);
   }
 
-  /// Like modified(), but only if the object is of type `only`. For example, a moved directory is
-  /// modified, because its ".." changes.
+  /// Calls modified() if the object is of type `only`. For example, moving a directory modifies it,
+  /// because its ".." changes, but moving a file does not.
   void modified(ObjectHistory& object, FileType only) {
     if (object.type == only) modified(object);
   }

@@ -57,7 +57,7 @@ struct Cover {
 };
 /// The history of one name in one directory.
 struct SlotHistory {
-  std::string path;               ///< path of the name when it was first used
+  std::string path;               ///< full path of the name at its first use
   std::vector<Binding> bindings;  ///< before the first binding, the name does not exist
   std::vector<Cover> covers;
   LoneName lone = kNotLone;
@@ -122,7 +122,7 @@ struct DataCover {
   std::uint64_t end_bytes = kEndless;
 };
 
-/// Upper bounds, over all states of an object, for the size of the attributes that a dump reports.
+/// The maximum sizes of an object's attributes in a dump, over all states of the object.
 struct ReportedAttributes {
   /// For each attribute, the maximum length of its name and value together, in bytes.
   std::map<std::string, std::size_t> longest;

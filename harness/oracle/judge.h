@@ -54,9 +54,9 @@ class OmittedNames {
   std::vector<std::uint8_t> flags_;
 };
 
-/// Returns a number that is larger for more severe findings. The judge selects the interpretation
-/// of a tree for which it is smallest. A broken de-facto promise counts less than a broken
-/// documented promise.
+/// Returns a number that is larger for more severe findings. Of several interpretations of a tree,
+/// the judge selects the one with the smallest number. A broken de-facto promise counts less than a
+/// broken documented promise.
 std::size_t severity(const std::vector<Finding>& findings);
 
 /// Compares one observed tree with a history. Each object judges only once. Not thread-safe.
@@ -158,8 +158,8 @@ class Judge {
   /// The objects that each inode with several names may represent, deduced from its unambiguous
   /// names.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
-  /// Number of findings below an observed directory if it is the object with this token. Each
-  /// directory below it is interpreted so as to minimize the findings.
+  /// Cached results of misfit(). Each directory below the observed directory is interpreted so as
+  /// to minimise the findings.
   std::map<std::pair<const ObservedObject*, TokenId>, std::size_t> misfits_;
 
   // The state of one traversal of the tree.

@@ -203,8 +203,8 @@ class OrderedPromised {
     }
   }
 
-  /// Anchors further directories: those that can be reached whether the old or the new names are on
-  /// the disk. Returns true if there were any.
+  /// Adds to anchored_ the directories that can be reached regardless of whether their old or new
+  /// names are on the disk. Returns true if any directory was added.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

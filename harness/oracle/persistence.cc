@@ -84,7 +84,8 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
   return {};
 }
 
-/// Covers what fsync persists in addition to fdatasync. `path` is a path or an open file.
+/// Records that this operation covers the attributes of the object and, depending on the promises,
+/// its names. `path` is a path or an open file.
 void Follower::cover_attributes_and_names(TokenId token, const std::string& path) {
   object(token).attribute_covers.push_back({index_, CoverTier::posix});
   const std::string path_of_name = workload::is_open_file(path) ? path_now(token) : path;

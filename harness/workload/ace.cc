@@ -243,8 +243,8 @@ std::vector<Step> all_steps(Ace::Vocabulary words) {
 
 // ---- symmetry
 
-/// Marks a name as used. Names that differ only by symmetry must be used in the order `order`:
-/// returns false if an earlier name in `order` is unused.
+/// Marks a name as used. The names in `order` differ only by symmetry. Returns false if an earlier
+/// name in `order` is unused.
 bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
               NamesUsed& used) {
   const std::size_t rank = name == order[0] ? 0 : 1;

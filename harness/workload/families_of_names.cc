@@ -246,8 +246,8 @@ std::vector<Operation> replacements(std::uint64_t number) {
       if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
     }
     list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
-    // This fsync writes the inodes in the same block as the synced file's inode, but no names. The
-    // synced file is a neighbour, or the replaced file under its remaining name.
+    // This fsync writes the inodes that are in the same block as the synced file's inode, but no
+    // names. The synced file is either the replaced file, under its other name, or a random file.
     const auto left = other_link.find(target);
     const bool by_link = left != other_link.end() && list.exists(left->second) && list.one_in(2);
     if (by_link || list.one_in(2))

@@ -244,8 +244,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Candidates come from the whole exploration. When the list is full, replace one of its
-      // entries whenever the number of replayed states reaches a power of two.
+      // Select candidates from the whole exploration. Once the list is full, each replayed state
+      // whose number is a power of two replaces an entry.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);

@@ -32,9 +32,9 @@ SectorRange common(const SectorRange& one, const SectorRange& other) {
 /// A queued request, and the part of it that has not been issued yet.
 struct Queued {
   const BlockEvent* event = nullptr;
-  std::uint64_t left = 0;  ///< number of sectors
-  /// True if the flush before the data or the flush after it, respectively, has not been issued
-  /// yet.
+  std::uint64_t left = 0;  ///< number of sectors that have not been issued
+  /// True if the flush before the data (preflush) or after the data (postflush) has not been
+  /// issued.
   bool preflush = false, postflush = false;
 };
 

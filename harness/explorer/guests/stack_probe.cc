@@ -47,8 +47,8 @@ class Probe {
 
   /// Writes, zeroes and flushes.
   Result<void> write_and_flush();
-  /// Makes a file system on the first blocks of the device, and commits to its journal while other
-  /// blocks of the device have been written and not flushed.
+  /// Creates a file system at the start of the device. Writes to the rest of the device, without a
+  /// flush, before each commit to the journal of this file system.
   Result<void> write_with_preflushes();
 
  private:
@@ -80,7 +80,7 @@ Result<void> Probe::write(const Blocks& blocks) {
 }
 
 Result<void> Probe::zero(const Blocks& blocks, std::size_t number) {
-  // Not through the shell, which would run its own blkdiscard. That one cannot zero.
+  // Run the program directly. A shell would run its built-in blkdiscard, which cannot zero.
   TRY(run_in_guest(guest_, {"blkdiscard", "-z", "-o", std::to_string(blocks.first * kBlockBytes),
                             "-l", std::to_string(blocks.count * kBlockBytes), device_}));
   TRY(const auto nonzero,

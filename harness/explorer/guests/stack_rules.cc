@@ -221,8 +221,8 @@ std::vector<RuleCheck::Group> RuleCheck::groups() const {
   return all;
 }
 
-/// Returns the last moment of each period in which no write is in flight on any disk, as an event
-/// number. The last period may end with the recording.
+/// For each period in which no write is in flight on any disk, returns the event number of its end.
+/// The last period may end with the recording.
 std::vector<std::uint64_t> RuleCheck::quiet_moments() const {
   std::vector<std::pair<std::uint64_t, std::int64_t>> changes;
   for (const DeviceId disk : disks_)

@@ -74,8 +74,8 @@ struct StateOutcome {
   bool remembered = false;
 };
 
-/// Returns true if the state keeps the rules of the scheme: fsck found only permitted residue, and
-/// all synced data is there.
+/// Returns true if the state obeys the rules of the scheme: fsck found only permitted residue, and
+/// all synced data was found.
 inline bool keeps_rules(const StateOutcome& outcome) {
   return oracle::keeps_promises(outcome.judgement.verdict);
 }

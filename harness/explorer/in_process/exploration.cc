@@ -96,8 +96,7 @@ class Examination {
                 "this is a bug in the in-process lab; do not rely on either result");
   }
 
-  /// Checks the image that fsck has repaired with the audit of this type of file system, if there
-  /// is one.
+  /// Audits the image after the repair by fsck, if this type of file system has an audit.
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};
@@ -122,7 +121,7 @@ class Examination {
   adapters::ImageAudit* audit_;
 };
 
-/// Checks the state that lacks all writes in flight at the cut. It equals the contents of the
+/// Checks the state at the cut that lacks all writes in flight. This state has the contents of the
 /// medium.
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
                         Examination& examination, const ExplorationOptions& options,

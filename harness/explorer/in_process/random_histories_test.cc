@@ -31,9 +31,9 @@ std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
   return systems;
 }
 
-/// Runs one seed, which determines all parameters. Consecutive seeds go to different schemes, so no
-/// parameter may depend on a simple property of the seed, such as its parity: some schemes might
-/// never run with some values of the parameter.
+/// Runs one seed, which determines all parameters. Consecutive seeds run under different schemes.
+/// No parameter may therefore depend on a simple property of the seed, such as its parity;
+/// otherwise, some schemes might never run with some values of the parameter.
 void expect_without_a_flaw(DiskExplorers& explorers, const adapters::SystemUnderTest& system,
                            std::uint64_t seed, const std::filesystem::path& recording) {
   std::mt19937_64 draw(seed);

@@ -455,9 +455,9 @@ class Run {
     return bytes;
   }
 
-  /// Checks a file after an operation that was refused for lack of space. Its size and all bytes
-  /// outside of the operation's range must be unchanged. If the file system promises that contents
-  /// are of one point, the operation must have had no effect at all.
+  /// Checks a file after an operation that was refused for lack of space. The size of the file and
+  /// all bytes outside the operation's range must be unchanged. If the file system promises
+  /// OnePoint::all, the operation must have had no effect at all.
   void judge_remains(std::size_t number, const std::vector<std::byte>& before) {
     const workload::Operation& operation = operations_[number];
     const std::string refused =

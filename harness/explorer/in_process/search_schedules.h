@@ -28,7 +28,7 @@ struct SearchedSchedules {
   std::size_t schedules = 0;  ///< number of runs
   /// Failure of the first failed run, including the schedule of that run.
   std::optional<std::string> failure;
-  std::optional<RunOptions> failed_run;  ///< the failed run, unless its schedule was enumerated
+  std::optional<RunOptions> failed_run;  ///< nullopt if the schedule was enumerated
 };
 
 /// Runs a shared history under many schedules. `options` must select a shared history. Replaces

@@ -76,8 +76,7 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 constexpr std::uint64_t kLargestFileBytes =
     std::numeric_limits<std::int64_t>::max();  // no larger number is possible in a shell
 
-/// Returns true if a finding about the size of the file `path` expects a size with which the file
-/// may end before the block.
+/// Returns true if, according to a finding about its size, the file `path` may end before the block.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
                     std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {

@@ -677,9 +677,9 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name is pinned only if a persistence point after its last change covers the name itself. It
-  // is not enough that a persistent name depends on it, because such dependencies exist only in
-  // this simulation.
+  // A name is pinned only if a persistence point after the name's last change covers the name
+  // itself. A name on which a persistent name depends is not pinned, because such dependencies
+  // exist only in this simulation.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
       if (!cut.persisted || point.operation > *cut.persisted) return false;

@@ -49,7 +49,7 @@ struct Ages {
   std::uint64_t next(std::uint64_t age) const { return std::min(age + every, days); }
 };
 
-/// Returns the user's office worker in the state after `age` days.
+/// Returns the office worker for this user, advanced to an age of `age` days.
 OfficeWorker office_at(const User& user, std::uint64_t age) {
   OfficeWorker office(user);
   (void)office.move_in(nullptr);
