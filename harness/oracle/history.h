@@ -97,8 +97,9 @@ struct BlockEvent {
   BlockHole hole = {};
   std::optional<BlockHead> mixed = {};  ///< only for stamps; see BlockContent::mixed
 };
-/// Moves blocks, as collapse and insert do. The contents of each block after the move are in
-/// separate BlockEvents. After a power cut, some blocks may still be at their old positions.
+/// Moves blocks, as collapse and insert do. BlockEvents with the same operation give the contents
+/// of the blocks after the move. After a power cut, some blocks may still be at their old
+/// positions.
 struct MoveEvent {
   std::size_t operation;
   std::uint64_t first = 0, blocks = 0;

@@ -59,7 +59,7 @@ class OmittedNames {
 /// broken documented promise.
 std::size_t severity(const std::vector<Finding>& findings);
 
-/// Compares one observed tree with a history. Each object judges only once. Not thread-safe.
+/// Compares an observed tree with a history. A Judge judges only one tree, once. Not thread-safe.
 class Judge {
  public:
   struct Terms {
@@ -169,7 +169,8 @@ class Judge {
   bool trying_ = false;  ///< inside misfit()
   std::size_t misfit_below_ = 0;
   std::vector<Shown> shown_;
-  std::vector<SeenName> seen_;  ///< filled only if the whole tree must match one point
+  /// filled only if the whole tree must match one point in the history
+  std::vector<SeenName> seen_;
   std::set<std::string> faulty_;
   std::vector<Finding> findings_;
 };

@@ -451,8 +451,8 @@ std::uint64_t place_near_a_level(Drawing& list, bool triple) {
 
 std::vector<Operation> indirect(std::uint64_t number) {
   Drawing list(number);
-  // Triple indirect blocks are used in only some lists, because fsck of a file of eight megabytes
-  // takes a long time.
+  // Only some lists use triple indirect blocks, because fsck takes a long time on a file of eight
+  // megabytes.
   const bool triple = number % 4 == 3;
   for (int i = 0; i < 2; ++i) {
     const std::string file = list.fresh();

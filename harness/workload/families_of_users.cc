@@ -168,7 +168,7 @@ std::vector<Operation> syncs(std::uint64_t number) {
 }
 
 /// Two users change files beyond the direct pointers and call fsync, while a third user calls sync.
-/// The data of an fsync may thus have been written already, by another user's call.
+/// A call by one user may thus write data that another user is about to sync.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;

@@ -189,7 +189,8 @@ class SharedDrawing {
   std::vector<Operation> list_;
 };
 
-/// Each list has its set-up before the first '|', and then the operations of each user.
+/// In each list, the part before the first '|' is the set-up. Each further part contains the
+/// operations of one user.
 constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a | rename a b | unlink a",
     "create a | rename a b | rename a c",

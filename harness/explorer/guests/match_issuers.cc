@@ -66,8 +66,8 @@ class DirtyMap {
   std::map<std::uint64_t, std::pair<SectorRange, const BlockEvent*>> last_;
 };
 
-/// Maps the dirty pages of files to sectors. The place of a page may become known before or after
-/// the page becomes dirty.
+/// Maps the dirty pages of files to sectors. A page may become dirty before or after its place on
+/// the disk is known.
 class FilePages {
  public:
   explicit FilePages(const FileSystemBlocks& blocks)

@@ -29,7 +29,7 @@ class MdBitmap {
                                                       const model::SectorRange& range) const;
 
  private:
-  std::uint64_t bits_at_ = 0;  ///< offset of the first bit on the disk, in bytes
+  std::uint64_t bits_at_ = 0;  ///< position of the bitmap's first bit on the disk, in bytes
   std::uint64_t data_from_ = 0, chunk_sectors_ = 0;
 };
 

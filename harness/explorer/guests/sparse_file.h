@@ -16,8 +16,8 @@ namespace headcrash::explorer {
 
 Result<base::Descriptor> make_sparse_file(std::uint64_t bytes);
 
-/// Writes `bytes` to a range of the file that holds only zeroes so far. Blocks of zeroes remain
-/// holes.
+/// Writes `bytes` to a range of the file. The range must contain only zeroes before the write.
+/// Blocks of zeroes remain holes.
 Result<void> write_sparse(const base::Descriptor& file, std::uint64_t offset,
                           std::span<const std::byte> bytes);
 

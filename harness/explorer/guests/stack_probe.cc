@@ -12,7 +12,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kWrites = 32, kWritesPerFlush = 4;
-constexpr std::size_t kZeroingEvery = 4;  ///< one of this many writes is a zeroing
+constexpr std::size_t kZeroingEvery = 4;  ///< one write in kZeroingEvery is a zeroing
 constexpr std::size_t kPreflushes = 8, kWritesPerPreflush = 4;
 constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kJournalledBlocks = 4096;  ///< size of the file system with a journal

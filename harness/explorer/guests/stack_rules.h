@@ -36,8 +36,8 @@ namespace headcrash::explorer {
 inline constexpr std::string_view kStackAnswered = "stack answered ";
 inline constexpr std::string_view kStackFlushed = "stack flushed ";
 
-/// The probe sets this mark before the writes with a preflush. It writes these commit records one
-/// by one, with no other request in flight.
+/// The probe sets this mark before it writes commit records with a preflush. It writes the records
+/// one by one, with no other request in flight.
 inline constexpr std::string_view kStackPreflushes = "stack preflushes";
 inline constexpr std::string_view kStackLostZeroes = "stack lost zeroes ";
 

@@ -43,8 +43,8 @@ constexpr int kPollsMost = 2000;
 /// waits.
 constexpr std::uint64_t kOvertakingMost = 4096;
 
-/// A disk with less free space than this may refuse an operation. Free space may be counted
-/// differently by the file system.
+/// An operation that leaves less free space than this may be refused, because the file system may
+/// count free space differently.
 constexpr std::uint64_t kMarginBytes = 32 << 10;
 constexpr std::uint64_t kReadBytesMax = 1 << 20;
 

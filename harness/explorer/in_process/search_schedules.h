@@ -15,8 +15,8 @@
 namespace headcrash::in_process {
 
 struct ScheduleSearch {
-  /// Runs all schedules that differ from FIFO order in at most this many places
-  /// (os::ScheduleEnumerator). In these runs, requests are in the elevator's order.
+  /// Maximum number of places in which a schedule differs from FIFO order. All such schedules are
+  /// run (os::ScheduleEnumerator), with requests in the elevator's order.
   std::size_t deviations = 0;
   /// Number of additional schedules, which are generated from seeds. Successive runs use different
   /// request orders.

@@ -58,8 +58,8 @@ bool changes_content(const Operation& operation) {
          operation.kind == Kind::clone;
 }
 
-/// Returns the position of the block before an operation that moves blocks. Returns nullopt if the
-/// block is in a hole that the operation has inserted.
+/// Returns the position that the block had before an operation that moves blocks. Returns nullopt
+/// if the block is in a hole that the operation has inserted.
 std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_t block) {
   const std::uint64_t first = operation.offset / kStampBytes,
                       blocks = operation.length / kStampBytes;
