@@ -1,10 +1,9 @@
 #pragma once
-// The contents of one block of a file, which follow from the events in the file's history
-// (history.h).
+// The contents of one block of a file, computed from the events in the file's history (history.h).
 //
 // A stamp contains the file and block for which it was written. After a collapse, insert or clone,
 // a block holds a stamp with another block number. The difference between the two numbers is the
-// block's displacement. It is equal for all blocks that were moved together.
+// block's displacement. Blocks that were moved together have equal displacements.
 
 #include <array>
 #include <cstdint>
@@ -29,8 +28,8 @@ struct BlockContent {
   /// block has several holes, the bytes are meaningless.
   std::optional<BlockHead> mixed = {};
 
-  /// Returns true if the block reads as zeroes. This may be true even of a stamp, because its first
-  /// byte is zero (stamp.h).
+  /// Returns true if the block reads as zeroes. A stamp may read as zeroes, because the first byte
+  /// of every stamp is zero (stamp.h).
   bool reads_as_zeroes() const {
     return zero || (!mixed && (bytes <= 1 || (hole.first <= 1 && hole.end >= bytes)));
   }

@@ -38,8 +38,8 @@ struct DirectoryReading {
   std::optional<std::size_t> point;
 };
 
-/// Lone names (lone_names.h) that were omitted from the tree, because they have already been
-/// judged. They must not be reported as missing.
+/// Lone names (lone_names.h) that were omitted from the tree, because their objects have already
+/// been judged. These names must not be reported as missing.
 class OmittedNames {
  public:
   bool contains(LoneName name) const { return name < flags_.size() && flags_[name] != 0; }

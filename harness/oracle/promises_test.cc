@@ -251,8 +251,8 @@ TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
 TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  // ext2, minix
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
-  // The inode of the removed file "a" was reused by "b", which was synced. The entry "a" was not
-  // removed on the disk, so it refers to the inode of "b".
+  // "b" reused the inode of the removed file "a", and was synced. The entry "a" was not removed on
+  // the disk, so it refers to the inode of "b".
   const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b",
                     "write b 0 512 2 2", "fsync b", "fsyncdir ."},
                    6};

@@ -1,6 +1,6 @@
 #pragma once
-// An oracle for many similar trees from the same run. It judges again only those parts of a tree
-// whose result may differ.
+// An oracle for many similar trees from the same run. Judges again only those parts of a tree whose
+// result may differ.
 //
 // Each object of a tree has a digest of everything that the oracle examines. If a tree was already
 // judged at the same persistence point, it is not judged again. A lone name can be judged

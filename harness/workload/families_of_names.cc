@@ -318,7 +318,7 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
 }
 
 /// Adds and removes names of all lengths in one directory. The free space of a chunk becomes
-/// fragmented, so that a new name moves other entries, which may not be on the disk yet.
+/// fragmented, so a new name moves other entries. These entries may not be on the disk yet.
 std::vector<Operation> crowded(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);

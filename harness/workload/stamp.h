@@ -29,8 +29,8 @@ struct Stamp {
   bool operator==(const Stamp&) const = default;
 };
 
-/// Fills `block` with the stamp. The last block of a file may be shorter than kStampBytes; it then
-/// gets only the beginning of the stamp.
+/// Fills `block` with the stamp. If the last block of a file is shorter than kStampBytes, it gets
+/// only the beginning of the stamp.
 void write_stamp(const Stamp& stamp, std::span<std::byte> block);
 
 /// Fills `data` with stamps. `data` begins at `offset` in the file and may have any length.

@@ -24,8 +24,8 @@ using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std:
 std::optional<std::vector<std::byte>> bytes_at(const ReadSectors& read, std::uint64_t offset,
                                                std::size_t size);
 
-/// A contiguous part of a file: `blocks` blocks, which begin at disk block `first` and at block
-/// `logical` of the file.
+/// A contiguous part of a file: `blocks` blocks, from disk block `first` and file block `logical`
+/// on.
 struct ExtExtent {
   std::uint64_t first = 0, blocks = 0, logical = 0;
 };

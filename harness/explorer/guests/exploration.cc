@@ -327,8 +327,8 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
   result_.coverage.push_back(recovery_);
 }
 
-/// Records the recovery of a state. The recording must be in the directory of the workload's
-/// recording, because it refers to that recording by a relative path.
+/// Records the recovery of a state. The new recording refers to the workload's recording by a
+/// relative path, so both must be in the same directory.
 Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base,
                                               std::size_t number) {
   const fs::path recording =

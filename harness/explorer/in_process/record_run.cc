@@ -280,7 +280,7 @@ class Run {
 
   /// Checks reads. After all writes are complete, the mounted file system must show the same tree
   /// as the disk: first from its caches, and then again after the caches have been dropped. The
-  /// check of crash states would not notice a wrong read, because it reads only the disk.
+  /// check of crash states reads only the disk, so it would not notice a wrong read.
   void judge_reads() {
     if (under_test_.control() || !options_.faults.empty()) return;
     const auto image = observe_image(under_test_.type(), store_);

@@ -97,8 +97,8 @@ struct RunOptions {
   /// Seed for the order of fibers; 0 for FIFO.
   std::uint64_t schedule = 0;
   std::uint64_t omitted_changes = 0;  ///< os::FiberScheduleOptions::omitted
-  /// If not null, replaces `schedule`. No other run may have used this object, which must outlive
-  /// the run.
+  /// If not null, replaces `schedule`. The object must outlive the run and must not have been used
+  /// by another run.
   os::FiberSchedule* own_schedule = nullptr;
   bool shared_names = false;  ///< the operations are a shared history (see above)
 };

@@ -42,8 +42,8 @@ class RememberedChecks {
 
  private:
   StateDisk* disk_;
-  /// Contents of sectors, keyed by digest. Repairs of similar states write equal sectors, which are
-  /// stored once.
+  /// Contents of sectors, keyed by digest. Equal sectors, which are common in repairs of similar
+  /// states, are stored once.
   std::unordered_map<std::uint64_t, std::vector<std::byte>> contents_;
 };
 

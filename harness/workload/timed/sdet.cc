@@ -160,7 +160,8 @@ class Developer {
     return {};
   }
 
-  /// Runs a command such as cc: it creates and removes an intermediate file, and leaves a result.
+  /// Runs a command such as cc, which creates and removes an intermediate file, and leaves a
+  /// result.
   PhaseResult translate(const Step& step, std::string_view between, std::string_view result) {
     const TimedFile source = file(step.file);
     TRY(work_.read(source));
