@@ -54,8 +54,8 @@ BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockCont
 
 using BlockBytes = std::array<std::byte, workload::kStampBytes>;
 
-/// Applies the event to the bytes of a block in its range. Returns false if the result is unknown,
-/// for example because the block was moved or cloned.
+/// Applies the event to the bytes of a block in the event's range. Returns false if the result is
+/// unknown, for example because the block was moved or cloned.
 bool apply_exactly(const BlockEvent& event, std::uint64_t block, std::uint32_t file,
                    BlockBytes& bytes);
 

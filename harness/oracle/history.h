@@ -160,8 +160,8 @@ struct ObjectHistory {
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
   std::vector<Cover> attribute_covers;
-  /// Persistence points that wrote this inode only because it is the parent of a new object. They
-  /// promise nothing about the inode's fields.
+  /// Persistence points that wrote this inode only because it is the parent of a new object. Such a
+  /// point promises nothing about the inode's fields.
   std::vector<std::size_t> inode_covers;
   std::map<std::string, SlotHistory> entries;
   bool unclear = false;  ///< a write failed with ENOSPC, so the contents cannot be judged

@@ -43,10 +43,10 @@ struct RandomOptions {
       2, 1, 6, 3, 6, 1, 1, 1, 1, 4, 3, 1, 1, 2, 1, 1, 3, 1, 5, 1, 1, 0, 2, 1, 6, 2, 4, 1, 1};
 };
 
-/// Returns `options` with the operations that were added to the language later: changes of modes,
-/// owners, flags and times; persistent direct writes; ranges that begin and end at any byte;
-/// operations that move, share or map ranges; fifos; remounts (only with a single thread); freeze;
-/// evict.
+/// Returns a copy of `options` that also selects the operations that were added to the language
+/// later: changes of modes, owners, flags and times; persistent direct writes; ranges that begin
+/// and end at any byte; operations that move, share or map ranges; fifos; remounts (only with a
+/// single thread); freeze; evict.
 RandomOptions with_later_words(RandomOptions options);
 
 /// Returns options that permit crashes in the list. A sync precedes each crash, so that the

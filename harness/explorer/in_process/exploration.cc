@@ -121,8 +121,8 @@ class Examination {
   adapters::ImageAudit* audit_;
 };
 
-/// Checks the state at the cut that lacks all writes in flight. This state has the contents of the
-/// medium.
+/// Checks the state that a cut at `event` leaves if all writes in flight are lost. This state has
+/// the contents of the medium.
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
                         Examination& examination, const ExplorationOptions& options,
                         ExplorationResult& result) {
