@@ -81,8 +81,8 @@ class Follower {
   }
   Result<void> act(const workload::Operation& operation);
 
-  // Records a conflict if `granted` is false, that is, if another thread uses the object or name.
-  // The current step then fails with an error that names the first such path.
+  // Records a conflict on `path` if `granted` is false, that is, if another thread uses the object
+  // or name. The current step then fails with an error that names the path of the first conflict.
   void need(bool granted, const std::string& path) {
     if (!granted && !conflict_) conflict_ = path;
   }

@@ -495,7 +495,7 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "the rest is too short";
   }
   // A `rest` operation promises nothing about a concurrent change by another user, because that
-  // change may be too recent. It promises to keep the changes before the join.
+  // change may be too recent. The operation promises to keep only the changes before the join.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
   EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
   EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));

@@ -118,9 +118,8 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// Appends `bytes` bytes to `taker`; so much space was just freed. In a third of the cases, appends
-/// only one fragment to `taker` and the rest to `other`. Returns the file that was appended to
-/// last.
+/// Uses `bytes` bytes of freed space. Appends all of them to `taker` or, in a third of the cases,
+/// one fragment to `taker` and the rest to `other`. Returns the file that was appended to last.
 std::string take(Drawing& list, const std::string& taker, const std::string& other,
                  std::uint64_t bytes) {
   bytes = bytes / kStampBytes * kStampBytes;
@@ -264,7 +263,7 @@ std::uint64_t draw_edge(Drawing& list) {
 }  // namespace
 
 /// On a nearly full disk, the ranges of writes, allocations, holes and truncations begin and end at
-/// an edge of a block or file, just before or after the edge, or far behind it.
+/// an edge of a block or file, just before or after the edge, or far beyond the end of the file.
 std::vector<Operation> edges(std::uint64_t number) {
   Drawing list(number);
   for (int i = 0; i < 5; ++i)

@@ -84,10 +84,10 @@ bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// Creates a checker. `filesystem` must outlive it. Tree contents are judged by the application's
-  /// verifier, by the workload's own judge or, if the operations are known, by the oracle. If none
-  /// of these exists, the checker tests only the recovery, the mount and the second recovery. Fails
-  /// if the oracle cannot follow the operations.
+  /// Creates a checker. `filesystem` must outlive the checker. Tree contents are judged by the
+  /// application's verifier, by the workload's own judge or, if the operations are known, by the
+  /// oracle. If none of these exists, the checker tests only the recovery, the mount and the second
+  /// recovery. Fails if the oracle cannot follow the operations.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);

@@ -160,7 +160,7 @@ ReferenceModel::ReferenceModel(std::span<const Operation> operations,
   }
 }
 
-/// Returns true if, on this file system, the operation makes the changes that it covers persistent.
+/// Returns true if, on this file system, the changes that the operation covers become persistent.
 bool ReferenceModel::is_kept_by(const Operation& operation) const {
   if (!workload::is_persistence_point(operation)) return false;
   if (operation.kind == Kind::rest) return promises_.keeps_rested(operation.seconds);
