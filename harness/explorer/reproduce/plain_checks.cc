@@ -76,7 +76,8 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 constexpr std::uint64_t kLargestFileBytes =
     std::numeric_limits<std::int64_t>::max();  // no larger number is possible in a shell
 
-/// Returns true if, according to a finding about its size, the file `path` may end before the block.
+/// Returns true if a finding about the size of the file `path` permits a size at which the block is
+/// beyond the end.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
                     std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {
