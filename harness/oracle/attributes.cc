@@ -40,8 +40,8 @@ void Follower::set_owner(ObjectHistory& of, std::uint32_t user, std::uint32_t gr
 }
 
 /// Sets the expected mode and owner of a new object. The owner is root, because execute.cc runs as
-/// root. Symbolic links and whiteouts have no mode. Sets nothing for a new subvolume, because its
-/// mode depends on the kernel.
+/// root. Symbolic links and whiteouts have no mode. Sets nothing for a new subvolume, because the
+/// mode of a subvolume depends on the kernel.
 void Follower::set_created(ObjectHistory& of) {
   const bool directory = of.type == FileType::directory;
   const bool has_mode = directory || of.type == FileType::regular || of.type == FileType::fifo;

@@ -1,10 +1,9 @@
 #pragma once
-// The contents of one block of a file, which follow from the events in the file's history
-// (history.h).
+// The contents of one block of a file, computed from the events in the file's history (history.h).
 //
 // A stamp contains the file and block for which it was written. After a collapse, insert or clone,
 // a block holds a stamp with another block number. The difference between the two numbers is the
-// block's displacement. It is equal for all blocks that were moved together.
+// block's displacement. Blocks that were moved together have equal displacements.
 
 #include <array>
 #include <cstdint>
@@ -24,13 +23,13 @@ struct BlockContent {
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< block number in the stamp minus block number in the file
   BlockHole hole = {};            ///< zeroed bytes inside the stamp
-  /// First bytes of a block that is not a stamp, because two writes have each filled a part of it.
-  /// `version` is then the version of the later write. If is_unknown() is true, for example because
-  /// the block has several holes, these bytes are meaningless.
+  /// The first bytes of a block that contains parts of two writes. Such a block is not a stamp.
+  /// `version` is the version of the later write. If is_unknown() is true, for example because the
+  /// block has several holes, the bytes are meaningless.
   std::optional<BlockHead> mixed = {};
 
-  /// Returns true if the block reads as zeroes. This may be true even of a stamp, because its first
-  /// byte is zero (stamp.h).
+  /// Returns true if the block reads as zeroes. A stamp may read as zeroes, because the first byte
+  /// of every stamp is zero (stamp.h).
   bool reads_as_zeroes() const {
     return zero || (!mixed && (bytes <= 1 || (hole.first <= 1 && hole.end >= bytes)));
   }
@@ -55,8 +54,8 @@ BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockCont
 
 using BlockBytes = std::array<std::byte, workload::kStampBytes>;
 
-/// Applies the event to the bytes of a block in its range. Returns false if the result is unknown,
-/// for example because the block was moved or cloned.
+/// Applies the event to the bytes of a block in the event's range. Returns false if the result is
+/// unknown, for example because the block was moved or cloned.
 bool apply_exactly(const BlockEvent& event, std::uint64_t block, std::uint32_t file,
                    BlockBytes& bytes);
 

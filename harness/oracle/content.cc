@@ -104,8 +104,9 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
 }
 
-/// Returns true if the file may have grown since the point `cover` with its old or its new end
-/// inside the range. The file system then allocates the unit at this end.
+/// Returns true if the file may have grown after the persistence point `cover`, and its size before
+/// or after the growth is inside the range. When a file grows, the file system allocates the units
+/// at both sizes.
 bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
                 const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::uint64_t before = 0;
@@ -168,9 +169,9 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Returns the positions whose data may appear at position `block`, because each move in flight may
-/// or may not have been executed. If a block was written after its move, the new data may also
-/// appear at the old position.
+/// Returns the other positions whose data may appear at position `block`. Each move in flight may
+/// or may not have been executed. Even data that was written after a move may appear at the
+/// position that its block had before the move.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -618,7 +619,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
 }
 
 /// Lowers the tier of each POSIX finding whose kind is not in `by_posix`. `by_posix` contains the
-/// findings that remain if only the persistence points of POSIX count.
+/// findings with Covers::posix, that is, with only the persistence points that POSIX promises.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

@@ -27,7 +27,7 @@ struct ContentTerms {
   /// may appear only in blocks that may have been allocated since the persistence point. In
   /// particular, a truncation in flight then exposes no stale data.
   bool stale_anywhere_in_flight = false;
-  /// If true, the growth of a file allocates the units at its old and its new end.
+  /// If true, a file system that extends a file allocates the units at its old and its new end.
   bool fills_last_unit = false;
 };
 

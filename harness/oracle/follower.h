@@ -81,8 +81,8 @@ class Follower {
   }
   Result<void> act(const workload::Operation& operation);
 
-  // Records a conflict if `granted` is false, that is, if another thread uses the object or name.
-  // The current step then fails with an error that names the first such path.
+  // Records a conflict on `path` if `granted` is false, that is, if another thread uses the object
+  // or name. The current step then fails with an error that names the path of the first conflict.
   void need(bool granted, const std::string& path) {
     if (!granted && !conflict_) conflict_ = path;
   }
@@ -225,8 +225,8 @@ class Follower {
     if (size(file) != bytes) file.sizes.emplace_back(index_, bytes);
   }
 
-  /// Like modified(), but only if the object is of type `only`. For example, a moved directory is
-  /// modified, because its ".." changes.
+  /// Calls modified() if the object is of type `only`. For example, moving a directory modifies it,
+  /// because its ".." changes, but moving a file does not.
   void modified(ObjectHistory& object, FileType only) {
     if (object.type == only) modified(object);
   }

@@ -144,8 +144,9 @@ Result<void> Follower::write(const Operation& operation) {
   return {};
 }
 
-/// Splits a write into a partial first block and the remaining blocks. The first block also counts
-/// as complete if only its first byte is not written, because that byte is zero in every stamp.
+/// Splits a write into a partial first block and the remaining blocks. If the write omits only the
+/// first byte of the first block, treats this block as fully written, because the first byte of
+/// every stamp is zero.
 void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;

@@ -7,8 +7,8 @@
 //                                 a token or nothing)           attributes)
 //
 // A token is one hard link. link() and create() create a token, rename() moves it from slot to
-// slot, and unlink() ends it. A token therefore appears under at most one name at a time, which
-// defines the atomicity of a rename. Two links to one file are two tokens of one object.
+// slot, and unlink() ends it. A rename is atomic if its token is never under two names, or under
+// none. Two links to one file are two tokens of one object.
 
 #include <array>
 #include <cstddef>
@@ -57,7 +57,7 @@ struct Cover {
 };
 /// The history of one name in one directory.
 struct SlotHistory {
-  std::string path;               ///< path of the name when it was first used
+  std::string path;               ///< full path of the name at its first use
   std::vector<Binding> bindings;  ///< before the first binding, the name does not exist
   std::vector<Cover> covers;
   LoneName lone = kNotLone;
@@ -97,8 +97,9 @@ struct BlockEvent {
   BlockHole hole = {};
   std::optional<BlockHead> mixed = {};  ///< only for stamps; see BlockContent::mixed
 };
-/// Moves blocks, as collapse and insert do. The contents of each block after the move are in
-/// separate BlockEvents. After a power cut, some blocks may still be at their old positions.
+/// Moves blocks, as collapse and insert do. BlockEvents with the same operation give the contents
+/// of the blocks after the move. After a power cut, some blocks may still be at their old
+/// positions.
 struct MoveEvent {
   std::size_t operation;
   std::uint64_t first = 0, blocks = 0;
@@ -122,7 +123,7 @@ struct DataCover {
   std::uint64_t end_bytes = kEndless;
 };
 
-/// Upper bounds, over all states of an object, for the size of the attributes that a dump reports.
+/// The maximum sizes of an object's attributes in a dump, over all states of the object.
 struct ReportedAttributes {
   /// For each attribute, the maximum length of its name and value together, in bytes.
   std::map<std::string, std::size_t> longest;
@@ -154,13 +155,13 @@ struct ObjectHistory {
   // The other inode fields. Each pair contains an operation and the field's value after this
   // operation. Before the first pair, and where the value is nullopt, the field is unknown.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
-  /// Pairs of an operation and the (user, group) after it.
+  /// In each pair, the value is a (user, group).
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
   std::vector<Cover> attribute_covers;
-  /// Persistence points that wrote this inode only because it is the parent of a new object. They
-  /// promise nothing about the inode's fields.
+  /// Persistence points that wrote this inode only because it is the parent of a new object. Such a
+  /// point promises nothing about the inode's fields.
   std::vector<std::size_t> inode_covers;
   std::map<std::string, SlotHistory> entries;
   bool unclear = false;  ///< a write failed with ENOSPC, so the contents cannot be judged

@@ -36,9 +36,9 @@ class Horizon {
 
   std::size_t threads() const { return reached_.size(); }
   std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
-  /// Bounds on the thread's progress, as positions in the list. The thread must have executed all
-  /// of its operations before done_at_least(), including its last known persistence point, and none
-  /// from done_at_most() on.
+  /// Bounds on the thread's progress, as positions in the list. All of the thread's operations
+  /// before done_at_least(), including its last known persistence point, must have been executed.
+  /// None of its operations at or after done_at_most() can have been executed.
   std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
   std::size_t done_at_most(std::size_t thread) const {
     return thread_of_.empty() ? 0 : reached_[thread] + 1;
@@ -66,8 +66,8 @@ class Timeline {
   /// Returns the horizon after a power cut. `persisted` is the last persistence point that was
   /// reported before the cut; nullopt if the cut was earlier. The timeline must outlive the horizon.
   Horizon at(std::optional<std::size_t> persisted) const;
-  /// Returns the horizon if exactly the first `done` operations were executed. `done` must be at
-  /// least 1. The timeline must outlive the horizon.
+  /// Returns the horizon after exactly the first `done` operations. REQUIRES: done >= 1. The
+  /// timeline must outlive the horizon.
   Horizon after(std::size_t done) const;
 
   /// The operations from `first` up to, but excluding, `end`. A section ends after a join, or at

@@ -179,9 +179,9 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
          std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
 }
 
-/// Returns the files that may have a third name in `directory`. An exchange in flight may leave
-/// this temporary name on the disk. Sets `exchanged` to the name that was exchanged; leaves it
-/// unchanged if there is no such exchange.
+/// An exchange in flight may leave a temporary third name in `directory`. Returns the files to
+/// which this name may refer. Sets `exchanged` to the name in `directory` that the exchange
+/// changes; leaves `exchanged` unchanged if there is no such exchange.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
   // Returns true if the third name can no longer exist. This is the case if a persistence point
@@ -420,7 +420,7 @@ void Judge::judge_inodes() {
               fmt::format("a different file from \"{}\"", first.path), "the same inode"});
       break;
     }
-    // Keep only the candidates whose object all these names can show.
+    // Keep only tokens of objects to which all these names may refer.
     for (const std::size_t i : names) {
       std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
         return !common.empty() && !common.contains(history_.tokens[token].object);
@@ -503,8 +503,8 @@ bool Judge::lost_its_third_name(TokenId token) const {
          std::any_of(shown_.begin(), shown_.end(), shows_it);
 }
 
-/// Returns the objects in lost+found that may be promised links without their names
-/// (PromisedTokens::adrift).
+/// Returns the objects in lost+found, each with the links (PromisedTokens::adrift) that the object
+/// may represent.
 std::vector<ShownName> Judge::found_without_a_name() const {
   std::vector<ShownName> names;
   for (const ObservedObject* const observed : lost_and_found_) {
@@ -512,8 +512,8 @@ std::vector<ShownName> Judge::found_without_a_name() const {
     for (const TokenId token : promised_.adrift) {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
-      // An unfinished rename can leave only directories at the top of lost+found. Other objects
-      // with adrift links are below such a directory.
+      // An unfinished rename leaves only directories at the top of lost+found. Other objects that
+      // may have lost their names (PromisedTokens::adrift) are below such a directory.
       if (observed->type != FileType::directory &&
           split_path(observed->path).first == kLostAndFound)
         continue;

@@ -25,7 +25,7 @@ namespace headcrash::oracle {
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;
-    /// The tokens that this directory may represent with the fewest findings below it.
+    /// The tokens that this directory may represent: those that cause the fewest findings below it.
     std::vector<TokenId> fitting;
     /// Inodes of objects below this directory that also have names outside of it.
     std::set<std::uint64_t> linked;
@@ -38,8 +38,8 @@ struct DirectoryReading {
   std::optional<std::size_t> point;
 };
 
-/// Lone names (lone_names.h) that were omitted from the tree, because they have already been
-/// judged. They must not be reported as missing.
+/// Lone names (lone_names.h) that were omitted from the tree, because their objects have already
+/// been judged. These names must not be reported as missing.
 class OmittedNames {
  public:
   bool contains(LoneName name) const { return name < flags_.size() && flags_[name] != 0; }
@@ -54,12 +54,12 @@ class OmittedNames {
   std::vector<std::uint8_t> flags_;
 };
 
-/// Returns a number that is larger for more severe findings. The judge selects the interpretation
-/// of a tree for which it is smallest. A broken de-facto promise counts less than a broken
-/// documented promise.
+/// Returns a number that is larger for more severe findings. Of several interpretations of a tree,
+/// the judge selects the one with the smallest number. A broken de-facto promise counts less than a
+/// broken documented promise.
 std::size_t severity(const std::vector<Finding>& findings);
 
-/// Compares one observed tree with a history. Each object judges only once. Not thread-safe.
+/// Compares an observed tree with a history. A Judge judges only one tree, once. Not thread-safe.
 class Judge {
  public:
   struct Terms {
@@ -158,8 +158,8 @@ class Judge {
   /// The objects that each inode with several names may represent, deduced from its unambiguous
   /// names.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
-  /// Number of findings below an observed directory if it is the object with this token. Each
-  /// directory below it is interpreted so as to minimize the findings.
+  /// Cached results of misfit(). Each directory below the observed directory is interpreted so as
+  /// to minimise the findings.
   std::map<std::pair<const ObservedObject*, TokenId>, std::size_t> misfits_;
 
   // The state of one traversal of the tree.
@@ -169,7 +169,8 @@ class Judge {
   bool trying_ = false;  ///< inside misfit()
   std::size_t misfit_below_ = 0;
   std::vector<Shown> shown_;
-  std::vector<SeenName> seen_;  ///< filled only if the whole tree must match one point
+  /// filled only if the whole tree must match one point in the history
+  std::vector<SeenName> seen_;
   std::set<std::string> faulty_;
   std::vector<Finding> findings_;
 };

@@ -21,7 +21,8 @@ namespace {
 // Maximum number of interpretations that improve() tries before it returns the best one.
 constexpr std::size_t kWalksMost = 512;
 constexpr std::size_t kWalksOfAGroupMost = 256;
-// Limit on the rounds, each of which excludes at least one candidate.
+// Maximum number of rounds in read_directories(). Each round but the last excludes at least one
+// candidate.
 constexpr std::size_t kLinkRoundsMost = 32;
 
 /// Returns the token to which `slot` refers after `done` operations.
@@ -78,7 +79,7 @@ struct Judge::Level {
   std::vector<Child> children;
 };
 
-/// Returns the number of findings below the directory if it is the object with this token. Caches
+/// Interprets the directory as `token`, and returns the severity of the findings below it. Caches
 /// the result.
 std::size_t Judge::misfit(const ObservedObject& observed, TokenId token) {
   const auto known = misfits_.find({&observed, token});

@@ -1,12 +1,12 @@
 #pragma once
-// Finds lone names. A lone name can be judged independently of all other names, because they do not
-// affect the object that is found under it.
+// Finds lone names. A lone name can be judged independently of all other names, because no other
+// name affects the object that is found under the lone name.
 //
-// Under a lone name, a file or symbolic link is created once. It is never linked, renamed or
-// replaced, but may be removed. All directories above it are created once, and are never moved or
-// removed. The token of such a name therefore has no other name, and no other object ever had its
-// path. The judgement depends only on the horizon and on the object that is found under the name,
-// unless another name refers to the same inode.
+// Under a lone name, a file or symbolic link is created once. This object is never linked, renamed
+// or replaced, but may be removed. All directories above it are created once, and are never moved
+// or removed. The token of such a name therefore has no other name, and no other object ever had
+// its path. The judgement depends only on the horizon and on the object that is found under the
+// name, unless another name refers to the same inode.
 
 #include <string>
 #include <unordered_map>

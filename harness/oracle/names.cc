@@ -189,7 +189,7 @@ class OrderedPromised {
 
  private:
   /// Descends from the root through every directory that was ever persistent, and finds the newest
-  /// cover of each link. A directory that has been removed since does not change the result: it was
+  /// cover of each link. Directories that were removed later do not change the result: each was
   /// empty before its removal, so its former contents have newer names elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
@@ -203,8 +203,8 @@ class OrderedPromised {
     }
   }
 
-  /// Anchors further directories: those that can be reached whether the old or the new names are on
-  /// the disk. Returns true if there were any.
+  /// Adds to anchored_ the directories that can be reached regardless of whether their old or new
+  /// names are on the disk. Returns true if any directory was added.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

@@ -13,8 +13,8 @@ namespace headcrash::oracle {
 /// The permitted states of one name: its state at the last persistence point that covers it, and
 /// all later states.
 struct PermittedName {
-  /// bindings[0] is the state at the covering point. Its token is nullopt if the name did not exist
-  /// then.
+  /// bindings[0] is the state at the persistence point `cover`. Its token is nullopt if the name
+  /// did not exist then.
   std::vector<Binding> bindings;
   std::optional<Cover> cover;
   bool kept_by_posix = false;  ///< a persistence point promised by POSIX covers bindings[0]
@@ -55,7 +55,7 @@ struct PromisedTokens {
 PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
                                const adapters::Promises& promises);
 
-/// A name that the tree contains, and the tokens that it may stand for.
+/// A name in the tree, and the tokens to which this name may refer.
 struct ShownName {
   std::string path;
   std::vector<TokenId> tokens;

@@ -4,7 +4,7 @@
 // The number of executed operations determines the object to which each name refers, and that
 // object's size, mode, owner, times, attributes and contents. Even if each name is permitted when
 // it is considered alone, a tree may match no point: one name may show that an operation was
-// executed, and another name that an earlier operation was not.
+// executed, while another name shows that an earlier operation was not executed.
 //
 // Between two joins, concurrent users do not share names (ownership.h), so each name depends on
 // only one thread. Each thread then has its own point. A tree matches if the point of each thread

@@ -1,5 +1,6 @@
-// Tests what is required of a file system with ordered writes and no log (Promises::names,
-// ordered). Trees are tested in pairs: one tree violates a rule, and the other obeys it.
+// Tests the oracle's rules for file systems that write names in order and have no log
+// (adapters::NameOrder::ordered). Trees are tested in pairs: one tree violates a rule, and the
+// other obeys it.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {

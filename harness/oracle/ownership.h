@@ -37,7 +37,8 @@ class Ownership {
 
  private:
   struct OwnerRecord {
-    // The section in which the following members were set. They are ignored in later sections.
+    // The section in which the following members were set. In later sections, the members are
+    // ignored.
     std::size_t section = 0;
     bool owned = false;
     std::uint8_t owner = 0;

@@ -84,7 +84,8 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
   return {};
 }
 
-/// Covers what fsync persists in addition to fdatasync. `path` is a path or an open file.
+/// Records that this operation covers the attributes of the object and, depending on the promises,
+/// its names. `path` is a path or an open file.
 void Follower::cover_attributes_and_names(TokenId token, const std::string& path) {
   object(token).attribute_covers.push_back({index_, CoverTier::posix});
   const std::string path_of_name = workload::is_open_file(path) ? path_now(token) : path;
@@ -128,8 +129,9 @@ Result<void> Follower::sync_directory(ObjectId directory, const std::string& pat
   return {};
 }
 
-/// Covers all entries of a directory, except changes that another thread has made since the last
-/// join. Such changes may have happened after the call began.
+/// Records that this operation covers all entries of a directory, except entries that another
+/// thread has changed since the last join. Such a change may have happened after the operation
+/// began.
 void Follower::cover_entries(ObjectId directory, CoverTier tier) {
   for (auto& [name, entry] : history_.objects[directory].entries) {
     if (!owners_.is_foreign(Ownership::Name(directory, name)))
@@ -152,11 +154,11 @@ bool Follower::fsync_keeps(const SlotHistory& name) const {
          !name.bindings.back().by_exchange;
 }
 
-/// Returns true if an fsync of an object below `directory` need not write the last rename of
-/// `directory`. `named` is the operation that gave the object its current name. After a rename that
-/// is later than `named`, fsync writes the new path only if the file system checks whether parents
-/// were moved (fsync_keeps_moved_path). An earlier rename is written only if the file system logs
-/// all changes in order (fsync_keeps_renamed_parents).
+/// Returns true if an fsync of an object below `directory` may leave the last rename of `directory`
+/// unwritten. `named` is the operation that gave the object its current name. fsync writes a rename
+/// after `named` only if the file system checks whether parents were moved
+/// (fsync_keeps_moved_path). fsync writes an earlier rename only if the file system logs all
+/// changes in order (fsync_keeps_renamed_parents).
 bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
   const Binding& last = directory.bindings.back();
   const bool covered =
@@ -166,9 +168,9 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
                                 : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// Covers the names on the path, from the object upwards. Stops at the first renamed directory
-/// whose new name fsync may leave unwritten, because fsync may then have left the names above it
-/// unwritten, too.
+/// Records that this fsync covers the names on the path, from the object upwards. Stops at the
+/// first renamed directory whose new name fsync may leave unwritten, because fsync may then have
+/// left the names above it unwritten, too.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {
@@ -183,8 +185,8 @@ void Follower::cover_path(const std::string& path) {
   }
 }
 
-/// Covers the name of the object and the names of its parents, from the object upwards. Stops at
-/// the first object that was moved or has several links, because it is unknown whether the file
+/// Records that this fsync covers the name of the object and the names of its parents. Does nothing
+/// if any object on the path was moved or has several links, because it is unknown whether the file
 /// system wrote the names above that object.
 void Follower::cover_new_path(const std::string& path) {
   std::vector<SlotHistory*> names;
@@ -203,8 +205,8 @@ void Follower::cover_new_path(const std::string& path) {
   for (ObjectHistory* each : parents) each->inode_covers.push_back(index_);
 }
 
-/// Covers every current and former name of this file, except former names that have been reused
-/// since.
+/// Records that this operation covers every current and former name of the file, except former
+/// names that have been reused.
 void Follower::cover_links(ObjectId id) {
   for (const TokenId token : history_.objects[id].tokens) {
     for (const auto& [directory, name] : history_.tokens[token].slots) {

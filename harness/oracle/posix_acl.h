@@ -2,7 +2,7 @@
 // POSIX access control lists in the format that the kernel uses for "system.posix_acl_access" and
 // "..._default" (linux/posix_acl_xattr.h): a header of 4 bytes, followed by 8 bytes for each entry,
 // all little-endian. The kernel returns the value that was set, except that it changes unused
-// identifiers. It does not store a list that is equivalent to the mode.
+// identifiers. The kernel does not store a list that is equivalent to the mode.
 
 #include <cstdint>
 #include <optional>

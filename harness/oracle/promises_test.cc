@@ -251,8 +251,8 @@ TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
 TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  // ext2, minix
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
-  // The inode of the removed file "a" was reused by "b", which was synced. The entry "a" was not
-  // removed on the disk, so it refers to the inode of "b".
+  // "b" reused the inode of the removed file "a", and was synced. The entry "a" was not removed on
+  // the disk, so it refers to the inode of "b".
   const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b",
                     "write b 0 512 2 2", "fsync b", "fsyncdir ."},
                    6};
@@ -307,7 +307,7 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
   Case unsynced = appended;
   unsynced.persisted = std::nullopt;
   EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "its inode was not written";
-  // "a" has been removed since, and "b" may have reused its inode.
+  // These operations remove "a"; "b" may then reuse its inode.
   Case removed = appended;
   removed.lines.insert(removed.lines.end(),
                        {"unlink a", "create b", "write b 0 512 2 2", "fsync b"});
@@ -495,7 +495,7 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "the rest is too short";
   }
   // A `rest` operation promises nothing about a concurrent change by another user, because that
-  // change may be too recent. It promises to keep the changes before the join.
+  // change may be too recent. The operation promises to keep only the changes before the join.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
   EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
   EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
@@ -690,8 +690,8 @@ TEST(Promises, AnUnreportedSyncKeepsNothing) {
 }
 
 TEST(Promises, RefusedOperationsNeedNotBeUndone) {
-  // The setxattr failed, so the attribute did not exist, and the removexattr would also have
-  // failed. The power was cut before the result of the removexattr was reported.
+  // The removexattr would have failed: the setxattr failed, so the attribute did not exist. The
+  // power was cut before the result of the removexattr was reported.
   const Case refused{
       {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
       2,

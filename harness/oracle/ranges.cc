@@ -20,8 +20,8 @@ std::uint64_t blocks_of(std::uint64_t bytes) {
 
 }  // namespace
 
-/// Records that the contents of the stretches have moved by `blocks_further` blocks (negative:
-/// towards the beginning of the file). `moved` becomes BlockEvent::moved.
+/// Records writes of the stretches' contents, `blocks_further` blocks after their old positions
+/// (negative: before them). `moved` becomes BlockEvent::moved.
 void Follower::put(ObjectHistory& file, std::span<const Stretch> stretches,
                    std::int64_t blocks_further, bool moved) {
   for (const Stretch& each : stretches) {

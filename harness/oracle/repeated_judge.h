@@ -1,6 +1,6 @@
 #pragma once
-// An oracle for many similar trees from the same run. It judges again only those parts of a tree
-// whose result may differ.
+// An oracle for many similar trees from the same run. Judges again only those parts of a tree whose
+// result may differ.
 //
 // Each object of a tree has a digest of everything that the oracle examines. If a tree was already
 // judged at the same persistence point, it is not judged again. A lone name can be judged
@@ -24,7 +24,7 @@ namespace headcrash::oracle {
 struct SeenObject {
   const ObservedObject* object = nullptr;
   std::uint64_t digest = 0;  ///< digest_of(*object)
-  /// Number from lone_names.h; kNotLone if the name depends on other names.
+  /// Number of a lone name (lone_names.h); kNotLone for any other name.
   LoneName lone = kNotLone;
 };
 
@@ -44,11 +44,11 @@ class RepeatedJudge {
                                     std::span<const SeenObject> tree);
 
  private:
-  /// Data that depends only on `persisted`, and results cached for this value of `persisted`.
+  /// The data and the cached results for one value of `persisted`.
   struct Point {
     Horizon horizon;
     PromisedTokens promised;
-    /// Digests of objects under lone names that had no findings.
+    /// Digests of objects that are under lone names and had no findings.
     std::unordered_set<std::uint64_t> fine;
     std::unordered_map<std::uint64_t, std::vector<Finding>> trees;
   };

@@ -299,8 +299,8 @@ class SerialSearch {
     return all_done && described(objects(state.model)) == final_;
   }
 
-  /// Returns false if this call cannot be the next one: in the real execution, another call ended
-  /// before it began, and that call is not complete in `state`.
+  /// Returns false if this call cannot be the next one, because another call, not yet complete in
+  /// `state`, returned before this call began in the real execution.
   bool may_begin(const SearchedState& state, std::size_t user) const {
     const SharedCall& call = *calls_[user][state.users[user].next];
     for (std::size_t other = 0; other < calls_.size(); ++other) {

@@ -51,8 +51,8 @@ struct SharedHistory {
 };
 
 /// Returns nullopt if some serial order explains the history; otherwise, returns a description of
-/// the contradiction. Also returns nullopt if the search exceeds its limit, which does not happen
-/// with up to 12 concurrent calls.
+/// the contradiction. Also returns nullopt if the search exceeds its limit; with up to 12
+/// concurrent calls, it does not.
 std::optional<std::string> contradiction_in(const SharedHistory& history);
 
 }  // namespace headcrash::oracle

@@ -1,8 +1,8 @@
 // Simulates concurrent threads. A scheduler interleaves the operations of a list at random,
 // following the rules in operation.h, and cuts the power between any two steps. A file system that
 // keeps exactly its promises (reference_model.h) executes the operations in this order and produces
-// a tree. The oracle knows only the list and the last point that was reported. It must accept the
-// tree, and must find damage to it.
+// a tree. The oracle knows only the list and the last point that was reported. The oracle must
+// accept the tree, and must find damage to it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -204,8 +204,8 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     held |= i > section && i > reported && is_point;
     if (ended || (i > section && operation.thread != thread)) continue;
     ended = i > reported && is_point;
-    // Replace persistence points before the section by joins, because they may belong to other
-    // threads. All later points in the view belong to this thread.
+    // Replace persistence points before the section with joins, because other threads may have set
+    // these points. All later points in the view belong to this thread.
     if (i < section && is_point) operation = {.kind = Operation::Kind::join};
     view.operations.push_back(operation);
     if (i == *point) view.cut.persisted = view.operations.size() - 1;

@@ -1,6 +1,6 @@
-// Handles subvolumes and snapshots (follower.h). A snapshot is a copy of a subvolume. To the
-// oracle, one operation creates this copy name by name. Until the snapshot is persistent, parts of
-// it may therefore be missing.
+// Handles subvolumes and snapshots (follower.h). A snapshot is a copy of a subvolume. In the
+// oracle's history, the operation adds the names of this copy one by one. Parts of a snapshot may
+// therefore be missing until the snapshot is persistent.
 #include <fmt/format.h>
 
 #include <utility>

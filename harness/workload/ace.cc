@@ -28,7 +28,7 @@ struct Step {
   bool target_exists = false;  ///< for a rename: the target exists before the operation
   std::optional<Operation> persistence;
   bool persistent = false;  ///< the step ends with a persistence point
-  bool of_more = false;     ///< the step exists only in the second space
+  bool of_more = false;     ///< the step belongs only to Vocabulary::more
 };
 
 /// Number of names in use in each place: files in the root, directories, files in A, files in B.
@@ -243,8 +243,8 @@ std::vector<Step> all_steps(Ace::Vocabulary words) {
 
 // ---- symmetry
 
-/// Marks a name as used. Names that differ only by symmetry must be used in the order `order`:
-/// returns false if an earlier name in `order` is unused.
+/// Marks a name as used. The names in `order` differ only by symmetry. Returns false if an earlier
+/// name in `order` is unused.
 bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
               NamesUsed& used) {
   const std::size_t rank = name == order[0] ? 0 : 1;
@@ -395,9 +395,9 @@ bool touched_by(const std::vector<const Step*>& steps, std::size_t count, const 
       });
 }
 
-/// Creates the list of operations for these steps. If no earlier step uses the names of a step, the
-/// prerequisites of this step are created before the first step; otherwise, directly before the
-/// step.
+/// Creates the list of operations for these steps. The prerequisites of a step are created before
+/// the first step if no earlier step uses the same names. Otherwise, they are created directly
+/// before the step itself.
 std::vector<Operation> compose(const std::vector<const Step*>& steps) {
   Draft draft;
   for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -84,7 +84,7 @@ struct Application {
   /// Empty if there is no such file.
   std::string report;
   /// Path on the host of a squashfs image that becomes the root file system of all commands. If
-  /// empty, they run in the guest's root file system.
+  /// empty, the commands run in the guest's root file system.
   std::string rootfs;
   /// Working directory and environment variables ("NAME=VALUE") of commands that need no shell. May
   /// be set only with a `rootfs`.
@@ -105,7 +105,7 @@ struct Application {
 };
 
 /// Returns the argv of each command, for execution by the agent. If the application has a rootfs,
-/// the command runs inside that root file system, and its changes there are discarded.
+/// the command runs inside that root file system, and the command's changes there are discarded.
 std::vector<std::vector<std::string>> argvs(const Application& application,
                                             const std::vector<Command>& commands,
                                             std::string_view root);

@@ -40,10 +40,11 @@ inline constexpr std::size_t kReportedAttributeBytesMost = 256 << 10;
 inline constexpr std::size_t kKernelsAttributesMost = 16, kKernelsAttributeBytesMost = 4 << 10;
 inline constexpr std::size_t kAttributeNamesMost = 64 << 10;  ///< XATTR_LIST_MAX, including NULs
 
-/// Returns true if a dump stores the value in the field `attributes`, and false if it stores it in
+/// Returns true if a dump stores the value in the field `attributes`, and false for the field
 /// `attributes-hex`.
 bool is_reported_as_text(std::string_view reported);
-/// Returns the number of bytes that this name and reported value need in a dump.
+/// Returns the number of bytes that a dump needs for the attribute `name` with the value
+/// `reported`.
 std::size_t reported_attribute_bytes(std::string_view name, std::string_view reported);
 
 }  // namespace headcrash::workload

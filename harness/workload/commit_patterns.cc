@@ -15,7 +15,7 @@
 namespace headcrash::workload {
 namespace {
 
-/// A round with many writes replaces this many small rounds.
+/// Patterns whose rounds have many writes divide the number of rounds by this number.
 constexpr std::uint32_t kLargeRounds = 6;
 
 /// A draft to which operations are added as text. It assigns the file numbers and versions of

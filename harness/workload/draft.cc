@@ -248,7 +248,7 @@ void Draft::copy(const std::string& from, const std::string& to) {
 }
 
 void Draft::exchange(const std::string& one, const std::string& other) {
-  // A temporary name. It differs from all names in the list, because it begins with '/'.
+  // A temporary name. No name in the list begins with '/', so this name is unique.
   const std::string aside = "/aside";
   move(one, aside);
   move(other, one);

@@ -16,7 +16,7 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint32_t kModeOfNew = 0644;
-constexpr std::size_t kDirectAlignment = 4096;  // satisfies the alignment of all devices
+constexpr std::size_t kDirectAlignment = 4096;  // meets the alignment requirement of all devices
 
 VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options,
                           auto&& act) {

@@ -215,7 +215,8 @@ std::vector<Operation> moves(std::uint64_t number) {
     for (const std::string& parent : parents) list.mkdir(parent);
     const std::string file = list.any_file();
     if (file.empty()) continue;
-    // This fsync writes the inodes that are in the same block, but no names.
+    // An fsync of a file writes all inodes that are in the same block as the file's inode, but no
+    // names.
     if (list.one_in(2)) list.add({.kind = Kind::fsync, .path = file});
     list.maybe_persist(file);
   }
@@ -245,8 +246,8 @@ std::vector<Operation> replacements(std::uint64_t number) {
       if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
     }
     list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
-    // This fsync writes the inodes in the same block as the synced file's inode, but no names. The
-    // synced file is a neighbour, or the replaced file under its remaining name.
+    // This fsync writes the inodes that are in the same block as the synced file's inode, but no
+    // names. The synced file is either the replaced file, under its other name, or a random file.
     const auto left = other_link.find(target);
     const bool by_link = left != other_link.end() && list.exists(left->second) && list.one_in(2);
     if (by_link || list.one_in(2))
@@ -317,7 +318,7 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
 }
 
 /// Adds and removes names of all lengths in one directory. The free space of a chunk becomes
-/// fragmented, so that a new name moves other entries, which may not be on the disk yet.
+/// fragmented, so a new name moves other entries. These entries may not be on the disk yet.
 std::vector<Operation> crowded(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);

@@ -118,7 +118,7 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// Appends `bytes`, the amount of freed space, to `taker`. In a third of the cases, appends only
+/// Uses `bytes` bytes of freed space. Appends all of them to `taker` or, in a third of the cases,
 /// one fragment to `taker` and the rest to `other`. Returns the file that was appended to last.
 std::string take(Drawing& list, const std::string& taker, const std::string& other,
                  std::uint64_t bytes) {
@@ -263,7 +263,7 @@ std::uint64_t draw_edge(Drawing& list) {
 }  // namespace
 
 /// On a nearly full disk, the ranges of writes, allocations, holes and truncations begin and end at
-/// an edge of a block or file, just before or after the edge, or far behind it.
+/// an edge of a block or file, just before or after the edge, or far beyond the end of the file.
 std::vector<Operation> edges(std::uint64_t number) {
   Drawing list(number);
   for (int i = 0; i < 5; ++i)
@@ -450,8 +450,8 @@ std::uint64_t place_near_a_level(Drawing& list, bool triple) {
 
 std::vector<Operation> indirect(std::uint64_t number) {
   Drawing list(number);
-  // Triple indirect blocks are used in only some lists, because fsck of a file of eight megabytes
-  // takes a long time.
+  // Only some lists use triple indirect blocks, because fsck takes a long time on a file of eight
+  // megabytes.
   const bool triple = number % 4 == 3;
   for (int i = 0; i < 2; ++i) {
     const std::string file = list.fresh();
@@ -546,8 +546,8 @@ std::vector<Operation> regrowth(std::uint64_t number) {
   return list.take();
 }
 
-/// Overwrites data that is in the log of a data journal. Some writes are small; others exceed a
-/// transaction.
+/// Overwrites data that is still in the journal, with data journalling. Some writes are small;
+/// others are larger than a transaction.
 std::vector<Operation> overwrites(std::uint64_t number) {
   Drawing list(number);
   for (int i = 0; i < 3; ++i) list.new_file({}, 24, 64);

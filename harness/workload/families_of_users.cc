@@ -42,8 +42,8 @@ std::vector<Operation> paths(std::uint64_t number) {
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
-      // The inodes of the following files come after this file's inode, and thus in a different
-      // block from the inode of their directory.
+      // The files that are created later get inodes after the inode of `file`. Their inodes are
+      // therefore in a different block from the inode of their directory.
       const std::string file = list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));
     }
@@ -168,7 +168,7 @@ std::vector<Operation> syncs(std::uint64_t number) {
 }
 
 /// Two users change files beyond the direct pointers and call fsync, while a third user calls sync.
-/// The data of an fsync may thus have been written already, by another user's call.
+/// A call by one user may thus write data that another user is about to sync.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;

@@ -330,7 +330,7 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
 }
 
 /// Removes a prefix such as "@2", and returns the thread's number. If the prefix is invalid, the
-/// error is a complete message.
+/// error is a message for the user.
 tl::expected<std::uint8_t, std::string> parse_thread(std::vector<std::string_view>& words) {
   if (words.empty() || !words[0].starts_with('@')) return std::uint8_t{0};
   std::uint8_t thread = 0;

@@ -194,7 +194,8 @@ struct Operation {
   std::uint32_t flags = 0;            ///< for flags: FS_*_FL in linux/fs.h
   std::uint32_t project = 0;          ///< project
   std::uint32_t user = 0, group = 0;  ///< chown
-  /// For touch and access: seconds since the epoch. For rest: at most kLongestRestSeconds.
+  /// For touch and access, the new time in seconds since the epoch. For rest, the duration, at most
+  /// kLongestRestSeconds.
   std::int64_t seconds = 0;
   bool operator==(const Operation&) const = default;
 };

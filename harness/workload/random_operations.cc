@@ -1,7 +1,7 @@
-// Generates random lists from seeds (random_operations.h). If the draft rejects an operation
-// because it cannot be executed, another one is generated. Random numbers come from std::mt19937_64
-// and are reduced without the library's distributions, so that a seed gives the same list with
-// every library.
+// Generates random lists from seeds (random_operations.h). If the draft rejects an operation that
+// cannot be executed, another one is generated. Random numbers come from std::mt19937_64 and are
+// reduced without the library's distributions, so that a seed gives the same list with every
+// library.
 #include "harness/workload/random_operations.h"
 
 #include <fmt/format.h>
@@ -140,7 +140,7 @@ class RandomHistory {
     return persists == persist ? options_.weights[kind] : 0;
   }
 
-  /// Selects a name at random. It may or may not exist.
+  /// Selects a name at random. The name may or may not exist.
   std::string name() {
     const std::uint64_t index = below(options_.directories + 1);
     const std::string base =

@@ -26,8 +26,8 @@ struct RandomOptions {
   std::uint32_t persistence_percent = 30;
   std::uint8_t threads = 1;             ///< 1 to kThreadsMost
   std::uint32_t rounds_to_a_join = 16;  ///< mean number of operations of a thread between two joins
-  /// Up to this many bytes are appended to the target of every second symbolic link. The option
-  /// changes nothing else in the list.
+  /// Maximum number of bytes to append to the target of every second symbolic link. The rest of the
+  /// list does not depend on this option.
   std::uint32_t longest_target = 0;
   /// If true, the ranges of writes, allocate, punch and zero need not be multiples of 512.
   bool any_byte = false;
@@ -43,10 +43,10 @@ struct RandomOptions {
       2, 1, 6, 3, 6, 1, 1, 1, 1, 4, 3, 1, 1, 2, 1, 1, 3, 1, 5, 1, 1, 0, 2, 1, 6, 2, 4, 1, 1};
 };
 
-/// Returns `options` with the operations that were added to the language later: changes of modes,
-/// owners, flags and times; persistent direct writes; ranges that begin and end at any byte;
-/// operations that move, share or map ranges; fifos; remounts (only with a single thread); freeze;
-/// evict.
+/// Returns a copy of `options` that also selects the operations that were added to the language
+/// later: changes of modes, owners, flags and times; persistent direct writes; ranges that begin
+/// and end at any byte; operations that move, share or map ranges; fifos; remounts (only with a
+/// single thread); freeze; evict.
 RandomOptions with_later_words(RandomOptions options);
 
 /// Returns options that permit crashes in the list. A sync precedes each crash, so that the

@@ -189,7 +189,8 @@ class SharedDrawing {
   std::vector<Operation> list_;
 };
 
-/// Each list has its set-up before the first '|', and then the operations of each user.
+/// In each list, the part before the first '|' is the set-up. Each further part contains the
+/// operations of one user.
 constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a | rename a b | unlink a",
     "create a | rename a b | rename a c",
@@ -208,8 +209,8 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a, mkdir d | rename-exchange a d | rmdir d",
     "create a | fsync a, unlink a | sync, create b",
     "create a | sync, unlink a | sync, create b | sync, create a",
-    // The removal of the replaced file takes so long that, in the meantime, a commit ends and the
-    // moved file is removed, too.
+    // The removal of the replaced file takes a long time. Before it is complete, a commit ends and
+    // the moved file is removed.
     "create a, create b | rename a b | sync | unlink b",
     // Several successive commits contain no changes, and users wait for each of them.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",

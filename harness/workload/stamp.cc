@@ -22,7 +22,7 @@ std::uint64_t split_mix(std::uint64_t& state) {
 }
 
 /// Writes a stamp, or as much of it as fits into the block: the three header words, and then
-/// pseudorandom words derived from the last two of them.
+/// pseudorandom words derived from the second and third header words.
 void write_block(const std::array<std::uint64_t, 3>& header, std::span<std::byte> block) {
   std::array<std::uint64_t, kStampBytes / 8> words;
   std::copy(header.begin(), header.end(), words.begin());

@@ -29,17 +29,17 @@ struct Stamp {
   bool operator==(const Stamp&) const = default;
 };
 
-/// Fills `block` with the stamp. The last block of a file may be shorter than kStampBytes; it then
-/// gets only the beginning of the stamp.
+/// Fills `block` with the stamp. If the last block of a file is shorter than kStampBytes, it gets
+/// only the beginning of the stamp.
 void write_stamp(const Stamp& stamp, std::span<std::byte> block);
 
 /// Fills `data` with stamps. `data` begins at `offset` in the file and may have any length.
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
                   std::span<std::byte> data);
 
-/// A sector that the disk contained before mkfs. It contains its own number and a magic that no
-/// stamp has ("\0HCPRIOR"). A dump can therefore distinguish such a sector from zeroes, from blocks
-/// of other files and from torn blocks.
+/// A sector that the disk contained before mkfs. It contains its own number and a magic number that
+/// no stamp has ("\0HCPRIOR"). A dump can therefore distinguish such a sector from zeroes, from
+/// blocks of other files and from torn blocks.
 struct BeforeMkfs {
   std::uint64_t sector = 0;
   bool operator==(const BeforeMkfs&) const = default;

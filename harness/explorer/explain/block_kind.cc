@@ -244,7 +244,7 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
     if (magic.lba && *magic.lba != lba) continue;
     const auto* at = reinterpret_cast<const char*>(block.data()) + magic.offset;
     if (std::string_view(at, magic.bytes.size()) != magic.bytes) continue;
-    // Prefer the map: from the block's position, it derives the numbers of the inodes in the block.
+    // Prefer the map, because it also knows the numbers of the inodes in the block.
     auto placed = disk.map != nullptr && magic.block == BlockClass::inode ? disk.map->at(lba, block)
                                                                           : std::nullopt;
     if (placed) return placed;

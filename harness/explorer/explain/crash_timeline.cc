@@ -261,7 +261,7 @@ class Timeline {
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
         // Flushes may complete in a different order. Stop at the first flush that was submitted
-        // after the earliest completion found so far: neither it nor any later flush can have
+        // after the earliest completion found so far: neither this flush nor any later one can have
         // completed earlier.
         if (flush->submitted.event > request.durable->event) break;
       }

@@ -40,8 +40,8 @@ struct TimelineOptions {
 };
 
 /// Returns all parts of the page except title, facts, summary, log and commands. The name of an
-/// array's state does not list the missing writes, so for such a state the page shows at which
-/// point each member stopped. Fails if the recording cannot be read or does not contain the state.
+/// array's state does not list the missing writes. For such a state, the page shows when each
+/// member stopped. Fails if the recording cannot be read or does not contain the state.
 Result<report::CrashPage> crash_timeline(const states::RunHistory& run,
                                          const TimelineOptions& options);
 

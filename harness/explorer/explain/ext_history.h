@@ -28,8 +28,8 @@ namespace headcrash::explorer {
 
 class ExtHistory {
  public:
-  /// `before` reads the disk's contents before the first write. Sectors that cannot be read are
-  /// treated as zeroes.
+  /// `before` must return the contents that the disk had before the first write. Sectors that
+  /// cannot be read are treated as zeroes.
   ExtHistory(ExtLayout layout, ReadSectors before);
 
   /// Announces a write without its contents. All writes must be announced before the first call of

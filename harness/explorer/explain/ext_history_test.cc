@@ -41,7 +41,7 @@ class ExtImage {
     std::ofstream(path(), std::ios::binary)
         << std::string(disk == Disk::used ? kExtImageBytes : 0, static_cast<char>(0x81));
     std::filesystem::resize_file(path(), kExtImageBytes);
-    // Disables the orphan file, which e2fsprogs 1.47.2 creates by default and which would occupy
+    // Disables the orphan file. By default, e2fsprogs 1.47.2 creates this file, which would occupy
     // inode 12.
     std::vector<std::string> argv{"/sbin/mke2fs", "-q", "-F"};
     if (std::ranges::find(options, "-O") == options.end())

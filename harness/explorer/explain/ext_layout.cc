@@ -163,8 +163,8 @@ ExtBlockMap block_map_of_inode(Bytes inode) {
   // The inode itself stores the target of a short symbolic link.
   if (kind == 10 && little(inode, 4, 4) < kMapBytes) return map;
   for (std::size_t i = 0; i < kDirectBlocks; ++i) add_block(map, little(blocks, 4 * i, 4), i);
-  // The position of an indirect block within the file depends on the block size.
-  // block_map_of_node(), which knows the block size, computes this position.
+  // The position of an indirect block within the file depends on the block size, so
+  // block_map_of_node() computes it.
   for (int level = 1; level <= 3; ++level) {
     const std::uint64_t block =
         little(blocks, 4 * (kDirectBlocks - 1 + static_cast<std::size_t>(level)), 4);

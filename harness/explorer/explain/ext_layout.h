@@ -24,8 +24,8 @@ using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std:
 std::optional<std::vector<std::byte>> bytes_at(const ReadSectors& read, std::uint64_t offset,
                                                std::size_t size);
 
-/// A contiguous part of a file: `blocks` blocks, which begin at disk block `first` and at block
-/// `logical` of the file.
+/// A contiguous part of a file: `blocks` blocks, from disk block `first` and file block `logical`
+/// on.
 struct ExtExtent {
   std::uint64_t first = 0, blocks = 0, logical = 0;
 };
@@ -36,8 +36,8 @@ struct ExtLayout {
   std::uint64_t descriptors_at = 0, descriptors_blocks = 0;
   struct Group {
     std::uint64_t block_bitmap = 0, inode_bitmap = 0, table = 0;
-    /// The parts of the group that mkfs did not initialise: a bitmap if its flag is true, and the
-    /// inodes from index `inodes_written` on.
+    /// Parts of the group that mkfs left uninitialised: the bitmaps whose flags are true, and the
+    /// inodes with an index of at least `inodes_written`.
     bool block_bitmap_unwritten = false, inode_bitmap_unwritten = false;
     std::uint64_t inodes_written = 0;
   };

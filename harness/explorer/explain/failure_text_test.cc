@@ -362,7 +362,7 @@ TEST(DescribeWrite, IdentifiesInodesOfABtrfsLeaf) {
       << "no leaf";
 }
 
-/// Payloads come from recordings, which may be damaged.
+/// Payloads come from recordings, and a recording may be damaged.
 TEST(DescribeWrite, AcceptsAnyBytes) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {

@@ -31,7 +31,7 @@ namespace headcrash::explorer {
 /// A thread of the guest, and its stack at the time when it issued a request or dirtied a block.
 struct Issuer {
   std::string task;  ///< name of the thread
-  /// The innermost function first, with offsets and, if they are known, source lines:
+  /// The functions on the stack, innermost first, with offsets and, if known, source lines:
   /// "sync_bdevs+0x10/0x90 (bdev.c:412)".
   std::vector<std::string> stack;
   bool operator==(const Issuer&) const = default;

@@ -202,8 +202,8 @@ class Series {
     std::uint32_t sectors = 0;
   };
   struct Device {
-    // For a battery-backed cache, `below` is the index of the device under the cache. For the
-    // device under a cache, `above` is the index of the cache.
+    // For a battery-backed cache, `below` is the index of the device under it. For that device,
+    // `above` is the index of the cache.
     std::optional<std::size_t> below, above;
     std::unique_ptr<model::Geometry> geometry;
     std::unordered_map<model::RequestId, Pending> pending;

@@ -21,7 +21,9 @@ struct BlockEvent {
     dirtied,       ///< the block became dirty in memory
     issued,        ///< it was sent to the disk's driver
     page_dirtied,  ///< page `at` (of 4 KiB) of file `inode` became dirty in memory
-    placed,  ///< disk blocks from `block` on hold `blocks` blocks of file `inode`, from `at` on
+    /// `blocks` blocks of file `inode`, from file block `at` on, are stored from disk block `block`
+    /// on
+    placed,
   };
   enum class Op : std::uint8_t { write, zero, trim, flush };
   Kind kind = Kind::queued;

@@ -19,8 +19,8 @@
 //   mount    mount, dump,         of the stage  that of a second     the second mount (2)
 //            unmount                            mount
 //
-// (1) A file system without a journal has nothing for the mount to replay. The guest then mounts
-// the result of the command on the host's copy, which is written to the stage (stage_copy.h). (2)
+// (1) A file system without a journal has nothing for the mount to replay. The host's copy, after
+// the command, is then written to the stage (stage_copy.h), and the guest mounts it. (2)
 // `wholly_in_guest` also replays and checks once more.
 //
 // The kernel and e2fsck recover the same state independently, and both must succeed. If the command
@@ -84,10 +84,10 @@ bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// Creates a checker. `filesystem` must outlive it. Tree contents are judged by the application's
-  /// verifier, by the workload's own judge or, if the operations are known, by the oracle. If none
-  /// of these exists, the checker tests only the recovery, the mount and the second recovery. Fails
-  /// if the oracle cannot follow the operations.
+  /// Creates a checker. `filesystem` must outlive the checker. Tree contents are judged by the
+  /// application's verifier, by the workload's own judge or, if the operations are known, by the
+  /// oracle. If none of these exists, the checker tests only the recovery, the mount and the second
+  /// recovery. Fails if the oracle cannot follow the operations.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);

@@ -244,8 +244,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Candidates come from the whole exploration. When the list is full, replace one of its
-      // entries whenever the number of replayed states reaches a power of two.
+      // Select candidates from the whole exploration. Once the list is full, each replayed state
+      // whose number is a power of two replaces an entry.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);
@@ -327,8 +327,8 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
   result_.coverage.push_back(recovery_);
 }
 
-/// Records the recovery of a state. The recording must be in the directory of the workload's
-/// recording, because it refers to that recording by a relative path.
+/// Records the recovery of a state. The new recording refers to the workload's recording by a
+/// relative path, so both must be in the same directory.
 Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base,
                                               std::size_t number) {
   const fs::path recording =

@@ -501,8 +501,8 @@ TEST_F(PooledGuest, AnApplicationsVerifierJudgesItsCrashStates) {
       continue;
     }
     ASSERT_FALSE(result.failures.empty()) << "the application flushes nothing";
-    // A state before the first mark can lack only prepared files. A later state can also lack files
-    // whose persistence was reported.
+    // Before the first mark, only the prepared file `ready` can be missing. After it, files whose
+    // persistence was reported can be missing, too.
     const auto lost_promised_data = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&
              std::any_of(outcome.findings.begin(), outcome.findings.end(),

@@ -82,8 +82,8 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
   return ProgramEnd{*exit_code, tail_of(output.get())};
 }
 
-/// Returns true if an unprivileged user may run the program. This is not always true of headcrash's
-/// own programs, because their directory may be accessible only to root.
+/// Returns true if an unprivileged user may run the program. headcrash's own programs may be in a
+/// directory that only root can access.
 bool everybody_may_run(const std::filesystem::path& program) {
   namespace fs = std::filesystem;
   // If headcrash is not root, programs run as the current user.

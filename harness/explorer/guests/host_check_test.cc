@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kImageBytes = 8 << 20;
 constexpr std::size_t kBlockBytes = 4096;
-/// Offset of the group descriptor, which is in block 1. The first field of the descriptor is the
-/// block number of the bitmap.
+/// Offset of the group descriptor in block 1. The first field of the descriptor is the block number
+/// of the bitmap.
 constexpr off_t kGroupDescriptorAt = kBlockBytes;
 
 adapters::LinuxAdapter adapter(const std::string& name) {

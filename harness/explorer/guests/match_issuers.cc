@@ -32,9 +32,9 @@ SectorRange common(const SectorRange& one, const SectorRange& other) {
 /// A queued request, and the part of it that has not been issued yet.
 struct Queued {
   const BlockEvent* event = nullptr;
-  std::uint64_t left = 0;  ///< number of sectors
-  /// True if the flush before the data or the flush after it, respectively, has not been issued
-  /// yet.
+  std::uint64_t left = 0;  ///< number of sectors that have not been issued
+  /// True if the flush before the data (preflush) or after the data (postflush) has not been
+  /// issued.
   bool preflush = false, postflush = false;
 };
 
@@ -66,8 +66,8 @@ class DirtyMap {
   std::map<std::uint64_t, std::pair<SectorRange, const BlockEvent*>> last_;
 };
 
-/// Maps the dirty pages of files to sectors. The place of a page may become known before or after
-/// the page becomes dirty.
+/// Maps the dirty pages of files to sectors. A page may become dirty before or after its place on
+/// the disk is known.
 class FilePages {
  public:
   explicit FilePages(const FileSystemBlocks& blocks)
@@ -102,7 +102,8 @@ class FilePages {
 
  private:
   static constexpr std::uint32_t kPageSectors = 8;
-  using FilePlace = std::pair<std::uint64_t, std::uint64_t>;  ///< inode, and page or block
+  /// inode number, and page or block number
+  using FilePlace = std::pair<std::uint64_t, std::uint64_t>;
 
   SectorRange sectors_of(std::uint64_t block) const {
     if (blocks_.group_blocks != 0) {
@@ -270,8 +271,8 @@ class Unmatched {
   }
 
  private:
-  /// The issued requests, sorted by operation, first sector and index. The value is the end of the
-  /// request's range.
+  /// Maps (operation, first sector, index in issued_) of each issued request to the end of its
+  /// range.
   using Places = std::map<std::tuple<TracedOp, std::uint64_t, std::size_t>, std::uint64_t>;
 
   static bool starts_at(const Places::value_type& place, TracedOp op, std::uint64_t first) {

@@ -28,7 +28,8 @@ struct FileSystemBlocks {
 };
 /// Number of bytes at the beginning of a disk that file_system_blocks() reads.
 inline constexpr std::size_t kFileSystemBlocksBytes = 2048;
-/// Reads the superblock of ext2, ext4, XFS or F2FS. Other contents give `sectors` 0.
+/// Reads the superblock of ext2, ext4, XFS or F2FS. If there is no such superblock, `sectors` of
+/// the result is 0.
 FileSystemBlocks file_system_blocks(std::span<const std::byte> beginning);
 
 /// A device of the recording, and its number in the guest, such as "254,0".
@@ -41,7 +42,7 @@ struct TracedDevice {
 struct MatchedIssuers {
   Issuers issuers;
   std::size_t requests = 0;  ///< number of writes and flushes of these devices
-  std::size_t matched = 0;   ///< number of these requests that have an issuer
+  std::size_t matched = 0;   ///< number of these writes and flushes whose issuer is known
 };
 
 MatchedIssuers match_issuers(const states::RunHistory& run,

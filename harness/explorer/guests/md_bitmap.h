@@ -23,13 +23,13 @@ class MdBitmap {
   /// RAID-1 with metadata 1.2 and an internal bitmap.
   static Result<MdBitmap> find(const states::StateImage& disk, const std::string& subject);
 
-  /// Returns the first sector of the range, which counts from the beginning of the disk, whose
-  /// chunk is not marked. Ignores sectors before the data. Returns nullopt if all chunks are marked.
+  /// Returns the first sector of `range` whose chunk is not marked. Sector numbers count from the
+  /// start of the disk. Ignores sectors before the data. Returns nullopt if all chunks are marked.
   Result<std::optional<std::uint64_t>> first_unmarked(const states::StateImage& disk,
                                                       const model::SectorRange& range) const;
 
  private:
-  std::uint64_t bits_at_ = 0;  ///< offset of the first bit on the disk, in bytes
+  std::uint64_t bits_at_ = 0;  ///< position of the bitmap's first bit on the disk, in bytes
   std::uint64_t data_from_ = 0, chunk_sectors_ = 0;
 };
 

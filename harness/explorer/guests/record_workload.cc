@@ -374,8 +374,9 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
                                     std::span<const workload::Operation> operations,
                                     const fs::path& recording) {
   std::vector<workload::Operation> list;
-  // The operations that the agent executes. The previous leg's tree is already on the disk, so each
-  // operation of `list` that would create this tree is replaced by a join.
+  // The operations that the agent executes. After a crash, `list` begins with the operations that
+  // would create the recovered tree. This tree is already on the disk, so the agent executes a join
+  // in place of each of these operations.
   std::vector<workload::Operation> sent;
   TRY(const auto ran, record_between_marks(
                           guest, filesystem, start, recording,

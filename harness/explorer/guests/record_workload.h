@@ -107,8 +107,8 @@ Result<RecordedWorkload> record_workload(StageGuest& guest,
                                          const std::filesystem::path& recording,
                                          std::optional<oracle::Judgement>* at_crash = nullptr);
 
-/// Records an application: its `run` commands take the place of the operations. Its `prepare`
-/// commands run before the first mark.
+/// Records an application. Runs its `prepare` commands before the first mark, and its `run`
+/// commands instead of a list of operations.
 Result<RecordedWorkload> record_application(StageGuest& guest,
                                             const adapters::LinuxAdapter& filesystem,
                                             const FormattedDisk& disk,
@@ -129,10 +129,10 @@ std::filesystem::path leg_recording(const std::filesystem::path& recording, int 
 std::filesystem::path operations_file(const std::filesystem::path& recording);
 Result<void> write_operations(const RecordedWorkload& workload);
 
-/// Opens an existing recording, which may come from an exploration, a trial or an import. If
-/// `operations` (the workload's list) is empty, reads the list from operations_file() if that file
-/// exists. Fails if a file cannot be read or parsed. Also fails if a mark names an operation that
-/// is not a persistence point: the list then belongs to another run.
+/// Opens an existing recording of an exploration, a trial or an import. If `operations` (the
+/// workload's list) is empty, reads the list from operations_file() if that file exists. Fails if a
+/// file cannot be read or parsed. Also fails if a mark names an operation that is not a persistence
+/// point: the list then belongs to another run.
 Result<RecordedWorkload> open_recorded_workload(const std::filesystem::path& recording,
                                                 std::vector<workload::Operation> operations = {});
 

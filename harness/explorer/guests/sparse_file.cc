@@ -61,12 +61,13 @@ Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
   return result;
 }
 
-/// Finds the zeroes that a program wrote to sectors without recorded contents. On a used disk, such
-/// a write is a change, because the sectors held other bytes.
+/// Finds zeroes that a program wrote to unrecorded sectors. On a used disk, such a write is a
+/// change, because the sectors held other bytes. A hole in the file was not written, so it is not a
+/// change.
 ///
-/// `old` is the piece at `offset` before the change, with zeroes in such sectors. Replaces these
-/// zeroes with the bytes of the used disk, so that the comparison finds the change. Ignores holes
-/// in the file, because a hole was never written.
+/// `now` and `old` are the pieces at `offset` after and before the change. `old` has zeroes in
+/// unrecorded sectors. Where the program wrote zeroes to these sectors, replaces the zeroes in
+/// `old` with the bytes of the used disk, so that the comparison finds the change.
 Result<void> see_written_zeroes(const states::StateImage& image, const base::Descriptor& file,
                                 std::uint64_t offset, std::span<const std::byte> now,
                                 std::span<std::byte> old) {

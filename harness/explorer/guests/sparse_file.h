@@ -16,14 +16,13 @@ namespace headcrash::explorer {
 
 Result<base::Descriptor> make_sparse_file(std::uint64_t bytes);
 
-/// Writes `bytes` to a range of the file that holds only zeroes so far. Blocks of zeroes remain
-/// holes.
+/// Writes `bytes` to a range of the file. The range must contain only zeroes before the write.
+/// Blocks of zeroes remain holes.
 Result<void> write_sparse(const base::Descriptor& file, std::uint64_t offset,
                           std::span<const std::byte> bytes);
 
-/// Contents of a copy where nothing was recorded: zeroes, or the previous contents of a used disk
-/// (record/used_disk.h). If the previous contents are chosen, the copy must have the size of the
-/// disk.
+/// Contents of the unrecorded regions of a copy: zeroes, or the previous contents of a used disk
+/// (record/used_disk.h). With as_on_the_disk, the copy must have the size of the disk.
 enum class Unwritten : std::uint8_t { zeroes, as_on_the_disk };
 
 /// Receives the pieces of an image, one by one. Visiting stops at the first error.

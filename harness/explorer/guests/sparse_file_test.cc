@@ -130,9 +130,9 @@ TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
 }
 
-/// A copy omits the previous contents of a used disk unless its check needs them, because they
-/// would fill every sector of the copy. A comparison must not report the omitted contents as a
-/// change.
+/// The previous contents of a used disk would fill every sector of a copy. A copy therefore omits
+/// the previous contents unless the check of the copy needs them. A comparison must not report the
+/// omitted contents as a change.
 TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image);

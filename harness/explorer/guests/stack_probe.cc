@@ -12,7 +12,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kWrites = 32, kWritesPerFlush = 4;
-constexpr std::size_t kZeroingEvery = 4;  ///< one of this many writes is a zeroing
+constexpr std::size_t kZeroingEvery = 4;  ///< one write in kZeroingEvery is a zeroing
 constexpr std::size_t kPreflushes = 8, kWritesPerPreflush = 4;
 constexpr std::uint64_t kBlockBytes = 4096;
 constexpr std::uint64_t kJournalledBlocks = 4096;  ///< size of the file system with a journal
@@ -47,8 +47,8 @@ class Probe {
 
   /// Writes, zeroes and flushes.
   Result<void> write_and_flush();
-  /// Makes a file system on the first blocks of the device, and commits to its journal while other
-  /// blocks of the device have been written and not flushed.
+  /// Creates a file system at the start of the device. Writes to the rest of the device, without a
+  /// flush, before each commit to the journal of this file system.
   Result<void> write_with_preflushes();
 
  private:
@@ -80,7 +80,7 @@ Result<void> Probe::write(const Blocks& blocks) {
 }
 
 Result<void> Probe::zero(const Blocks& blocks, std::size_t number) {
-  // Not through the shell, which would run its own blkdiscard. That one cannot zero.
+  // Run the program directly. A shell would run its built-in blkdiscard, which cannot zero.
   TRY(run_in_guest(guest_, {"blkdiscard", "-z", "-o", std::to_string(blocks.first * kBlockBytes),
                             "-l", std::to_string(blocks.count * kBlockBytes), device_}));
   TRY(const auto nonzero,

@@ -6,7 +6,8 @@
 //   formatted disks --assemble--> write, mark "stack answered 0", ... flush, mark "stack flushed 2"
 //
 // Some of the writes are zeroings, which the guest reads back. A program cannot send a write with a
-// preflush. A small ext4 file system does: its journal writes each commit record in this way.
+// preflush. A small ext4 file system sends such writes: its journal writes each commit record with
+// a preflush.
 
 #include "harness/explorer/guests/record_workload.h"
 

@@ -50,7 +50,7 @@ class RuleCheck {
 
  private:
   using Ranges = std::vector<model::SectorRange>;
-  /// Disks whose data must be equal or, with `exclusive_or`, must have an exclusive or of zero.
+  /// Disks that must hold equal data or, with `exclusive_or`, data whose exclusive or is zero.
   struct Group {
     const char* rule;
     std::vector<DeviceId> disks;
@@ -149,9 +149,9 @@ Result<void> RuleCheck::check_preflushes(const RecordedMark& begin) {
       "set preflushed-on-all = false if the stack changes the data, for example by encryption");
 }
 
-/// Checks that all writes completed before a commit record are durable when the record reaches the
-/// disk `on`. Other copies of the record, and its parity, are at the same sectors of other disks;
-/// they may precede it.
+/// Checks that all writes completed before the commit record `record` are durable when the record
+/// reaches the disk `on`. Exempts writes to the sectors of the record on any disk, because these
+/// may be other copies of the record, or its parity.
 void RuleCheck::check_preflush(DeviceId on, const RecordedWrite& record) {
   const model::SectorRange place{record.lba, record.sectors};
   for (const DeviceId disk : disks_) {
@@ -221,8 +221,8 @@ std::vector<RuleCheck::Group> RuleCheck::groups() const {
   return all;
 }
 
-/// Returns the last moment of each period in which no write is in flight on any disk, as an event
-/// number. The last period may end with the recording.
+/// For each period in which no write is in flight on any disk, returns the event number of its end.
+/// The last period may end with the recording.
 std::vector<std::uint64_t> RuleCheck::quiet_moments() const {
   std::vector<std::pair<std::uint64_t, std::int64_t>> changes;
   for (const DeviceId disk : disks_)
@@ -267,7 +267,8 @@ RuleCheck::Ranges RuleCheck::written_between(std::uint64_t from, std::uint64_t t
 }
 
 /// The disks of a group must hold related data, for example equal data. Returns the first sector of
-/// `range` in which they break this rule after event number `event`; nullopt if they keep the rule.
+/// `range` in which the data violates this rule after event number `event`; nullopt if the rule
+/// holds.
 Result<std::optional<std::uint64_t>> RuleCheck::first_difference(const Group& group,
                                                                  const model::SectorRange& range,
                                                                  std::uint64_t event) const {

@@ -36,15 +36,15 @@ namespace headcrash::explorer {
 inline constexpr std::string_view kStackAnswered = "stack answered ";
 inline constexpr std::string_view kStackFlushed = "stack flushed ";
 
-/// Mark before the probe writes commit records with a preflush, one after the other. No other
-/// requests are in flight then.
+/// The probe sets this mark before it writes commit records with a preflush. It writes the records
+/// one by one, with no other request in flight.
 inline constexpr std::string_view kStackPreflushes = "stack preflushes";
 inline constexpr std::string_view kStackLostZeroes = "stack lost zeroes ";
 
 struct BrokenRule {
   std::string rule;  ///< key of the rule in [rules], or "zeroed-is-zero"
   std::string disk;  ///< the disk that breaks the rule, such as "hd1"
-  /// The disk first breaks the rule after this many events.
+  /// Number of events after which the disk first violates the rule.
   std::uint64_t event = 0;
   std::vector<model::RequestId> requests;  ///< requests that caused the violation; may be empty
   /// One sentence that names the disk, the requests and the sectors.
@@ -54,11 +54,11 @@ struct BrokenRule {
 /// Maximum number of violations to report for each rule.
 inline constexpr std::size_t kBrokenRulesMost = 5;
 
-/// Checks the rules on a recording of the stack's disks. Fails if a payload cannot be read, or if a
-/// rule cannot be checked: there is no bitmap, or the probe's commit records are not found.
+/// Checks that a recording of the stack's disks obeys the rules. Fails if a payload cannot be read,
+/// or if a rule cannot be checked: there is no bitmap, or the probe's commit records are not found.
 Result<std::vector<BrokenRule>> check_stack_rules(const states::RunHistory& run,
                                                   const adapters::StackRules& rules);
-/// Loads the recording, and checks the rules on it.
+/// Loads the recording and calls the function above.
 Result<std::vector<BrokenRule>> check_stack_rules(const std::filesystem::path& recording,
                                                   const adapters::StackRules& rules);
 

@@ -163,7 +163,8 @@ TEST(StackRules, AWriteWithAPreflushReachesADiskAfterTheFlushesOfAllDisks) {
     three.disks.mark("stack preflushes");
     three.disks.on(0).flush(4);
     if (waits) three.disks.on(1).flush(5);
-    // The parity precedes the record. It has been completed, but needs no flush.
+    // The write of the parity is complete before the record is written. The parity need not be
+    // flushed.
     three.write(2, 6, 'p', kDataSector + 64);
     three.disks.on(0).write(7, kDataSector + 64, commit_record()).ack(7);
     if (!waits) three.disks.on(1).flush(8);

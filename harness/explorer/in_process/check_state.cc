@@ -98,7 +98,7 @@ Result<adapters::CheckReport> StateChecker::check_without_limit(
     const adapters::CheckOptions& options) {
   TRY(auto report, fsck_->check(*disk_, options));
   if (report.more_findings == 0) return report;
-  auto all = options;  // the rules may forbid a finding beyond the limit
+  auto all = options;  // a finding beyond the limit may be one that the rules forbid
   all.findings_max = std::numeric_limits<std::size_t>::max();
   return fsck_->check(*disk_, all);
 }

@@ -74,8 +74,8 @@ struct StateOutcome {
   bool remembered = false;
 };
 
-/// Returns true if the state keeps the rules of the scheme: fsck found only permitted residue, and
-/// all synced data is there.
+/// Returns true if the state obeys the rules of the scheme: fsck found only permitted residue, and
+/// all synced data was found.
 inline bool keeps_rules(const StateOutcome& outcome) {
   return oracle::keeps_promises(outcome.judgement.verdict);
 }
@@ -120,8 +120,8 @@ class StateChecker {
 
   /// Checks the state that the disk currently shows. Changes the disk if a repair is needed.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
-  /// If StateFacts::lives_on is set and `outcome` broke no rule, also uses the recovered disk and
-  /// judges the result (later_life.h). Changes the disk.
+  /// If StateFacts::lives_on is set and `outcome` broke no rule, mounts the recovered disk, uses it
+  /// and judges the result (later_life.h). Changes the disk.
   void judge_later_life(const StateFacts& facts, StateOutcome& outcome);
   /// Returns the counters of the system's alternative recovery, summed over all states; empty if
   /// the system has none.

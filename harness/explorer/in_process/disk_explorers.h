@@ -22,7 +22,7 @@ class DiskExplorers {
     FormattedDisk formatted;
     DiskExplorer explorer;
   };
-  /// For each disk, records in `folder` how the disk was formatted.
+  /// Stores a recording of the formatting of each disk in `folder`.
   explicit DiskExplorers(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   /// Returns the explorer of a disk. Systems share one explorer if they would format the disk in

@@ -51,7 +51,7 @@ TEST_F(EnumeratedSchedules, HaveASerialOrder) {
   const std::size_t apart =
       number_from_environment("HEADCRASH_ALL_LISTS", 0) != 0 ? 1 : kListsApart;
   for (std::size_t i = 0; i < systems.size(); ++i) {
-    // Skip the controls. They are wrong on purpose, and may fail even without a power cut.
+    // Skip the controls. Controls are wrong on purpose, and may fail even without a power cut.
     if (systems[i]->control() || !is_of_wanted_type(*systems[i])) continue;
     for (std::size_t list = 0; list < workload::kShortSharedLists && !HasFailure(); ++list)
       if (only < workload::kShortSharedLists ? list == only : list % apart == i % apart)

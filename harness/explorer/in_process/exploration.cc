@@ -96,8 +96,7 @@ class Examination {
                 "this is a bug in the in-process lab; do not rely on either result");
   }
 
-  /// Checks the image that fsck has repaired with the audit of this type of file system, if there
-  /// is one.
+  /// Audits the image after the repair by fsck, if this type of file system has an audit.
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};
@@ -122,8 +121,8 @@ class Examination {
   adapters::ImageAudit* audit_;
 };
 
-/// Checks the state that lacks all writes in flight at the cut. It equals the contents of the
-/// medium.
+/// Checks the state that a cut at `event` leaves if all writes in flight are lost. This state has
+/// the contents of the medium.
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
                         Examination& examination, const ExplorationOptions& options,
                         ExplorationResult& result) {
@@ -233,8 +232,8 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   return result;
 }
 
-/// Tests repairs on many damaged copies of the image that the unmount left. Does nothing if the
-/// unmount failed or if any state has failed.
+/// Tests repairs on many damaged copies of the image after the unmount. Does nothing if the unmount
+/// failed or if any state has failed.
 Result<void> DiskExplorer::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});

@@ -31,8 +31,8 @@
 
 namespace headcrash::in_process {
 
-/// Options for damaging images on purpose. The images are copies of the one that a clean unmount
-/// has left.
+/// Options for damaging images on purpose. The images are copies of the image after a clean
+/// unmount.
 struct DamageOptions {
   /// Seed of the first image; the seed increases by 1 for each further image.
   std::uint64_t seed = 1;
@@ -51,9 +51,9 @@ struct ExplorationOptions {
   std::uint64_t from_operation = 0;
   /// Number of failures to store in full; further failures are only counted.
   std::size_t failures_kept = 20;
-  /// verify_one_in: one in this many states without a failure is also checked in full; 1 checks all
-  /// of them in full. verify_remembered_one_in: the same for states whose outcome was remembered
-  /// (StateOutcome::remembered), to which verify_one_in does not apply.
+  /// One in `verify_one_in` states without a failure is also checked in full; with 1, all of them
+  /// are. For states whose outcome was remembered (StateOutcome::remembered),
+  /// `verify_remembered_one_in` applies instead.
   std::uint64_t verify_one_in = 20, verify_remembered_one_in = 200;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
@@ -97,7 +97,7 @@ struct ExplorationResult {
   std::uint64_t verified = 0;  ///< states whose incremental check was repeated in full
   /// Number of states whose outcome was taken from an earlier, equal state.
   std::uint64_t remembered = 0;
-  /// Number of additional states, at cuts where nothing was pending.
+  /// Number of additional states, one for each cut in RecordedRun::settled.
   std::uint64_t settled = 0;
   /// Number of additional states, at the cuts where the effect of a fault is most likely to show.
   std::uint64_t informative = 0;

@@ -130,8 +130,8 @@ class LaterFiles {
     return done;
   }
 
-  /// Replaces a file's contents. If there is no space, removes the file, because its contents are
-  /// then unknown.
+  /// Replaces a file's contents. If there is no space, the contents are unknown, so the file is
+  /// removed.
   VfsResult<void> replace(Vfs& vfs, const std::string& path) {
     files_.erase(path);
     TRY(const auto file, vfs.open(path, {.create = true}));

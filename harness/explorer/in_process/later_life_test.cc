@@ -1,5 +1,4 @@
-// Tests the check of a disk's later life: it accepts sound disks and rejects disks with wrong
-// counts.
+// Tests that LaterLife accepts sound disks and rejects disks with wrong counts.
 #include "harness/explorer/in_process/later_life.h"
 
 #include <gtest/gtest.h>

@@ -27,8 +27,8 @@ class Observer {
   /// error.
   Result<std::vector<oracle::ObservedObject>> observe();
   /// Describes an object and its contents. The contents are read from the disk and not through
-  /// `reader`. If `data` is not null, appends the numbers of the sectors that hold the contents to
-  /// it.
+  /// `reader`. If `data` is not null, appends to `data` the numbers of the sectors with the
+  /// contents.
   oracle::ObservedObject describe(const adapters::ImageReader& reader, const std::string& path,
                                   const adapters::ImageInode& inode,
                                   std::vector<std::uint32_t>* data = nullptr);

@@ -6,8 +6,8 @@
 // order could have happened instead. A subset of the writes in flight at a cut is possible if the
 // rules permit the driver to issue exactly these writes, one by one:
 //
-//   issued and not complete at the cut: 4F 5 6F 7      F flagged, meaning Part
-//   {}, {4}, {4 5}, {4 5 6}, {4 5 6 7}, {4 6}, ...      are possible
+//   issued and not complete at the cut: 4F 5 6F 7      F: flagged (os::FlagMeaning::part)
+//   {}, {4}, {4 5}, {4 5 6}, {4 5 6 7}, {4 6}, ...     are possible
 //   {5}, {6}, {4 7}                                    are not
 //
 // A torn write was at the disk when the power was cut, so the rules must permit it to follow the

@@ -25,8 +25,8 @@ class PersistencePoints {
     if (next == points_.begin()) return {};
     return std::prev(next)->second;
   }
-  /// Finds the first persistence point with an operation number of at least `operation`. Returns
-  /// the number of the event after the mark of this point.
+  /// Finds the first persistence point whose operation number is at least `operation`. Returns the
+  /// number of the event that follows the mark of this point; nullopt if there is no such point.
   std::optional<std::uint64_t> event_of(std::uint64_t operation) const {
     const auto found =
         std::ranges::find_if(points_, [&](const auto& point) { return point.second >= operation; });

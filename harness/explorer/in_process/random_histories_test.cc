@@ -1,4 +1,4 @@
-// Tests random histories of all operations under the schemes that keep their rules. No operation
+// Tests random histories of all operations under all schemes that should be correct. No operation
 // may fail, and every crash state must be permitted. The tree after the last sync must equal that
 // of a perfect file system, because the oracle then permits no other tree. By default each scheme
 // runs one seed, which determines the disk, the request order, the schedule, the cache size and the
@@ -31,9 +31,9 @@ std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
   return systems;
 }
 
-/// Runs one seed, which determines all parameters. Consecutive seeds go to different schemes, so no
-/// parameter may depend on a simple property of the seed, such as its parity: some schemes might
-/// never run with some values of the parameter.
+/// Runs one seed, which determines all parameters. Consecutive seeds run under different schemes.
+/// No parameter may therefore depend on a simple property of the seed, such as its parity;
+/// otherwise, some schemes might never run with some values of the parameter.
 void expect_without_a_flaw(DiskExplorers& explorers, const adapters::SystemUnderTest& system,
                            std::uint64_t seed, const std::filesystem::path& recording) {
   std::mt19937_64 draw(seed);

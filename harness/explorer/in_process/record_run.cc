@@ -43,8 +43,8 @@ constexpr int kPollsMost = 2000;
 /// waits.
 constexpr std::uint64_t kOvertakingMost = 4096;
 
-/// A disk with less free space than this may refuse an operation. Free space may be counted
-/// differently by the file system.
+/// An operation that leaves less free space than this may be refused, because the file system may
+/// count free space differently.
 constexpr std::uint64_t kMarginBytes = 32 << 10;
 constexpr std::uint64_t kReadBytesMax = 1 << 20;
 
@@ -94,7 +94,7 @@ bool has_a_join(std::span<const workload::Operation> operations) {
   });
 }
 
-/// A schedule whose change points are counted from the call of begin() on.
+/// A schedule without change points before begin(). Change points are counted from this call.
 class ScheduleFromJoin final : public os::FiberSchedule {
  public:
   ScheduleFromJoin(const os::FiberScheduleOptions& options, bool begun)
@@ -218,8 +218,8 @@ class Run {
     space_ = *space;
   }
 
-  /// Mounts the disk again. The new mount has read all counts from the disk, and must have as much
-  /// free space as the old one, which has maintained its counts during the run.
+  /// Mounts the disk again. The old mount maintained its counts during the run; the new one reads
+  /// them from the disk. Both mounts must have the same free space.
   void judge_remount() {
     os::MemoryMachine machine(store_, machine_options(nullptr));
     std::unique_ptr<adapters::MountedSystem> mounted;
@@ -280,7 +280,7 @@ class Run {
 
   /// Checks reads. After all writes are complete, the mounted file system must show the same tree
   /// as the disk: first from its caches, and then again after the caches have been dropped. The
-  /// check of crash states would not notice a wrong read, because it reads only the disk.
+  /// check of crash states reads only the disk, so it would not notice a wrong read.
   void judge_reads() {
     if (under_test_.control() || !options_.faults.empty()) return;
     const auto image = observe_image(under_test_.type(), store_);
@@ -425,7 +425,7 @@ class Run {
     changed_.wake_all();
   }
 
-  /// Returns true if operations that are refused for lack of space are examined.
+  /// Returns true if the run checks operations that are refused for lack of space.
   bool judges_refusals() const {
     return options_.order % 2 != 0 && !under_test_.control() && options_.faults.empty();
   }
@@ -455,9 +455,9 @@ class Run {
     return bytes;
   }
 
-  /// Checks a file after an operation that was refused for lack of space. Its size and all bytes
-  /// outside of the operation's range must be unchanged. If the file system promises that contents
-  /// are of one point, the operation must have had no effect at all.
+  /// Checks a file after an operation that was refused for lack of space. The size of the file and
+  /// all bytes outside the operation's range must be unchanged. If the file system promises
+  /// OnePoint::all, the operation must have had no effect at all.
   void judge_remains(std::size_t number, const std::vector<std::byte>& before) {
     const workload::Operation& operation = operations_[number];
     const std::string refused =

@@ -97,8 +97,8 @@ struct RunOptions {
   /// Seed for the order of fibers; 0 for FIFO.
   std::uint64_t schedule = 0;
   std::uint64_t omitted_changes = 0;  ///< os::FiberScheduleOptions::omitted
-  /// If not null, replaces `schedule`. No other run may have used this object, which must outlive
-  /// the run.
+  /// If not null, replaces `schedule`. The object must outlive the run and must not have been used
+  /// by another run.
   os::FiberSchedule* own_schedule = nullptr;
   bool shared_names = false;  ///< the operations are a shared history (see above)
 };
@@ -156,8 +156,8 @@ struct RecordedRun {
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options);
 
-/// Records a run. Replaces `recording`, and leaves `disk` changed. The same arguments always give
-/// the same recording. Fails if the system cannot be mounted or the directory is not writable.
+/// Records a run. Replaces `recording` and modifies `disk`. The same arguments always give the same
+/// recording. Fails if the system cannot be mounted or the directory is not writable.
 Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
                                const adapters::SystemUnderTest& system,
                                std::span<const workload::Operation> operations,

@@ -33,16 +33,17 @@ class RememberedChecks {
   RememberedStep<std::vector<Write>> repair;
   RememberedStep<std::monostate> second;  ///< remembers only second checks that found nothing
 
-  /// Remembers the sectors that the repair has just written, for repeat(). Before the repair, the
-  /// disk must have held the state without any changes.
+  /// Remembers the sectors that the repair has just written, for repeat(). The repair must have
+  /// started directly after StateDisk::show(), because all changes since then are attributed to the
+  /// repair.
   void keep_repair();
   /// Repeats an earlier repair of the same contents by writing the same sectors.
   void repeat(const std::vector<Write>& writes);
 
  private:
   StateDisk* disk_;
-  /// Contents of sectors, keyed by digest. Repairs of similar states write equal sectors, which are
-  /// stored once.
+  /// Contents of sectors, keyed by digest. Equal sectors, which are common in repairs of similar
+  /// states, are stored once.
   std::unordered_map<std::uint64_t, std::vector<std::byte>> contents_;
 };
 

@@ -2,9 +2,9 @@
 // Runs a shared history (record_run.h) under many schedules, to find one that breaks a rule.
 //
 // Each run must agree with a serial order and break no invariant, and the unmounted image must have
-// the same tree. The crash states of these runs are not checked: such a check takes about a hundred
-// times as long as a run, which takes about a millisecond. Crash states are checked only in
-// explorations, under a single schedule.
+// the same tree. The crash states of these runs are not checked. A run takes about a millisecond; a
+// check of its crash states would take about a hundred times as long. Crash states are checked only
+// in explorations, under a single schedule.
 
 #include <cstddef>
 #include <optional>
@@ -15,11 +15,11 @@
 namespace headcrash::in_process {
 
 struct ScheduleSearch {
-  /// Runs all schedules that differ from FIFO order in at most this many places
-  /// (os::ScheduleEnumerator). In these runs, requests are in the elevator's order.
+  /// Maximum number of places in which a schedule differs from FIFO order. All such schedules are
+  /// run (os::ScheduleEnumerator), with requests in the elevator's order.
   std::size_t deviations = 0;
-  /// Number of additional schedules, which are generated from seeds. Successive runs use different
-  /// request orders.
+  /// Number of additional schedules, generated from seeds. Successive runs use different request
+  /// orders.
   std::size_t random = 0;
   std::size_t enumerated_most = 2'000;
 };
@@ -28,7 +28,7 @@ struct SearchedSchedules {
   std::size_t schedules = 0;  ///< number of runs
   /// Failure of the first failed run, including the schedule of that run.
   std::optional<std::string> failure;
-  std::optional<RunOptions> failed_run;  ///< the failed run, unless its schedule was enumerated
+  std::optional<RunOptions> failed_run;  ///< nullopt if the schedule was enumerated
 };
 
 /// Runs a shared history under many schedules. `options` must select a shared history. Replaces

@@ -80,8 +80,9 @@ class StateDisk final : public model::SectorStore {
   std::span<const std::uint32_t> changed_sectors() const { return changed_; }
   /// Writes a sector whose digest is already known.
   void write_known(std::uint32_t sector, std::span<const std::byte> bytes, std::uint64_t digest);
-  /// If the run wrote the sector's current contents, returns the index of these contents among all
-  /// sectors that the run wrote. Otherwise, returns nullopt. Equal indices mean equal contents.
+  /// If the run wrote the sector's current contents, returns their index, in sectors, in the
+  /// concatenated data of all writes of the run. Otherwise, returns nullopt. Equal indices mean
+  /// equal contents.
   std::optional<std::size_t> written_sector(std::uint64_t sector) const {
     const std::uint32_t source = source_[sector];
     if (source == kBase || source == kChanged) return {};

@@ -10,8 +10,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-// The search for a directory entry begins where the entry was found before, and examines at most
-// this many entries.
+// Maximum number of entries that a search for a directory entry examines. The search begins where
+// the entry was found before.
 constexpr std::size_t kLookAhead = 64;
 
 }  // namespace

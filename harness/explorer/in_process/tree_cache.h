@@ -39,7 +39,7 @@ class TreeCache {
  private:
   /// The sectors from which a cached result was read.
   struct Sources {
-    std::uint64_t place = 0;  ///< position of the inode
+    std::uint64_t place = 0;  ///< ImageReader::place_of() of the inode
     std::vector<std::uint32_t> sectors;
     std::uint64_t digest = 0;
   };

@@ -23,8 +23,8 @@ std::vector<MissingWrite> missing_in(const states::CrashState& state,
   return missing;
 }
 
-/// Returns the state that lacks the writes `missing`. The length of a state's name is limited, so
-/// the name lists either the lost writes or the kept ones, whichever list is shorter.
+/// Returns the state that lacks the writes in `missing`. A state's name has a limited length, so it
+/// lists either the lost writes or the kept ones, whichever are fewer.
 states::CrashState with_missing(const states::CrashState& like,
                                 std::span<const model::RequestId> unflushed,
                                 const std::vector<MissingWrite>& missing) {

@@ -30,7 +30,7 @@ class PermittedChecksums {
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(written), bytes.end(), std::byte{0});
     sums_.insert(posix_cksum(bytes));
   }
-  /// Also accepts the checksum of zero bytes, because the file may end before the block.
+  /// Also accepts the checksum of an empty input, because the file may end before the block.
   void add_nothing() { sums_.insert(posix_cksum({})); }
   std::string text() const {
     std::string text;
@@ -76,8 +76,8 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 constexpr std::uint64_t kLargestFileBytes =
     std::numeric_limits<std::int64_t>::max();  // no larger number is possible in a shell
 
-/// Returns true if a finding about the size of the file `path` expects a size with which the file
-/// may end before the block.
+/// Returns true if a finding about the size of the file `path` permits a size at which the block is
+/// beyond the end.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
                     std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {

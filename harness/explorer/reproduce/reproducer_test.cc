@@ -218,7 +218,8 @@ TEST_F(ReproducerTest, DoesNothingWithoutYes) {
 }
 
 TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
-  // No tool can read XFS without a mount. A test cannot mount, so some checks are impossible.
+  // No tool can read the files of an XFS that is not mounted. A test cannot mount a file system, so
+  // some checks are impossible.
   filesystem_.type = "xfs";
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
   Ran ran = run_script("--yes --no-mount");

@@ -58,8 +58,8 @@ bool changes_content(const Operation& operation) {
          operation.kind == Kind::clone;
 }
 
-/// Returns the position of the block before an operation that moves blocks. Returns nullopt if the
-/// block is in a hole that the operation has inserted.
+/// Returns the position that the block had before an operation that moves blocks. Returns nullopt
+/// if the block is in a hole that the operation has inserted.
 std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_t block) {
   const std::uint64_t first = operation.offset / kStampBytes,
                       blocks = operation.length / kStampBytes;
@@ -111,8 +111,8 @@ bool is_fallocate(const Operation& operation) {
   return operation.kind == Kind::allocate || operation.kind == Kind::allocate_keep;
 }
 
-/// Updates `room` (the numbers of a file's allocated blocks) for an operation on the file. `size`
-/// is the file size in bytes before the operation.
+/// Applies an operation to `room`, the indices of the file's allocated blocks of kStampBytes.
+/// `size` is the file size in bytes before the operation.
 void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std::uint64_t>& room) {
   const std::uint64_t end = operation.offset + operation.length;
   if (is_fallocate(operation) || workload::is_write(operation.kind))
@@ -160,7 +160,7 @@ ReferenceModel::ReferenceModel(std::span<const Operation> operations,
   }
 }
 
-/// Returns true if, on this file system, the operation makes the changes that it covers persistent.
+/// Returns true if, on this file system, the changes that the operation covers become persistent.
 bool ReferenceModel::is_kept_by(const Operation& operation) const {
   if (!workload::is_persistence_point(operation)) return false;
   if (operation.kind == Kind::rest) return promises_.keeps_rested(operation.seconds);
@@ -677,9 +677,9 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name is pinned only if a persistence point after its last change covers the name itself. It
-  // is not enough that a persistent name depends on it, because such dependencies exist only in
-  // this simulation.
+  // A name is pinned only if a persistence point after the name's last change covers the name
+  // itself. A name on which a persistent name depends is not pinned, because such dependencies
+  // exist only in this simulation.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
       if (!cut.persisted || point.operation > *cut.persisted) return false;

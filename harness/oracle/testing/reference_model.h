@@ -1,5 +1,5 @@
 #pragma once
-// A file system for tests that keeps exactly its promises and no more.
+// Simulates a file system for tests. This file system keeps exactly its promises and no more.
 //
 // It shares no code with the oracle. The operations are first executed to learn which objects each
 // of them affects. A power cut then keeps a random subset of the name changes that are not
@@ -47,10 +47,10 @@ class ReferenceModel {
   /// Returns a random tree that the cut permits.
   std::vector<ObservedObject> tree_after(const Cut& cut, std::mt19937_64& random) const;
 
-  // The functions below return what holds in every tree that the cut permits. A test may damage the
-  // tree so that one of these conditions fails; the oracle must then report a finding. A Pinned
-  // name must refer to `file`. If `file` is nullopt, the name must be absent, because its removal
-  // is persistent.
+  // The functions below return conditions that hold in every tree that the cut permits. A test may
+  // damage the tree so that one of these conditions fails; the oracle must then report a finding. A
+  // Pinned name must refer to `file`. If `file` is nullopt, the name must be absent, because its
+  // removal is persistent.
   struct Pinned {
     std::string path;
     std::optional<FileId> file;

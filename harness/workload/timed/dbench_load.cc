@@ -1,5 +1,5 @@
-// Generates the load (dbench_load.h). Each kind of operation has a quota, which is distributed
-// evenly over the sessions.
+// Generates the load (dbench_load.h). Each kind of operation has a quota that is distributed evenly
+// over the sessions.
 #include "harness/workload/timed/dbench_load.h"
 
 #include <algorithm>

@@ -34,7 +34,7 @@ class FileWork {
   PhaseResult stat(const std::string& path);
   PhaseResult list(const std::string& path);
   PhaseResult fsync(const TimedFile& file);  ///< opens the file, calls fsync and closes the file
-  /// Calls sync, at the end of a phase that prepares files.
+  /// Calls sync. Used at the end of phases that prepare files.
   PhaseResult sync();
 
   /// Creates the file, writes it and closes it. Fails if the file exists.

@@ -16,7 +16,7 @@ namespace headcrash::timed::laddis_load {
 inline constexpr std::uint64_t kTransferBytes = 8 << 10;  ///< the maximum in NFS version 2
 inline constexpr std::uint64_t kFilesPerFolder = 30;
 inline constexpr std::uint64_t kFilesPerLink = 10;
-/// The load uses one in this many files.
+/// The load uses one file in kUsedShare.
 inline constexpr std::uint64_t kUsedShare = 5;
 inline constexpr std::uint64_t kAppendPercent = 70;  ///< percentage of the writes that append
 inline constexpr std::uint64_t kFileKib = 136, kKibPerOperation = 5 << 10;

@@ -1,5 +1,5 @@
-// Measures the throughput of metadata operations. Files of one kilobyte are created, or removed, or
-// created and removed at once.
+// Measures the throughput of metadata operations on files of one kilobyte: creating all files,
+// removing all files, or removing each file directly after creating it.
 //
 // Source: Ganger and Patt, OSDI 1994, section 5.1 and figure 5: 10 000 files of 1 KB are divided
 // among 1 to 8 users, each with its own directory. Our choices: four users by default; the files to

@@ -46,7 +46,7 @@ class Pool {
     bool read = false, create = false;
     PoolFile used;  ///< the file that is read or appended to, in its state before the transaction
     std::uint64_t appended_bytes = 0;
-    PoolFile changed;  ///< state of the file that is read or appended to, before the transaction
+    PoolFile changed;  ///< the file that is created or removed
   };
   Transaction draw() {
     Transaction drawn;

@@ -3,9 +3,10 @@
 //
 // Source: Sdet from the SPEC SDM suite (057.sdet), as used by Ganger and Patt, OSDI 1994, section
 // 5.4: scripts of user commands for software development, taken from a fixed mix, run concurrently.
-// The metric is scripts per hour as a function of their number. The suite is licensed and not
-// included. This workload has the same kinds of commands (make, cc, cp, rm, mkdir, diff, grep,
-// spell, nroff, ed, ls, find), each as a sequence of file operations and CPU time.
+// The metric is scripts per hour as a function of the number of concurrent scripts. The suite is
+// licensed and not included. This workload has the same kinds of commands (make, cc, cp, rm, mkdir,
+// diff, grep, spell, nroff, ed, ls, find). Each command is a sequence of file operations and CPU
+// time.
 //
 // Our choices: the number of times that each command occurs in a script (kMix), its operations, the
 // home directory (40 files, 240 KB, 8 directories), and 4 ms of CPU time for each command that
@@ -159,7 +160,8 @@ class Developer {
     return {};
   }
 
-  /// Runs a command such as cc: it creates and removes an intermediate file, and leaves a result.
+  /// Runs a command such as cc, which creates and removes an intermediate file, and leaves a
+  /// result.
   PhaseResult translate(const Step& step, std::string_view between, std::string_view result) {
     const TimedFile source = file(step.file);
     TRY(work_.read(source));

@@ -95,8 +95,8 @@ struct Phase {
   /// starts at once after another measured phase.
   bool next_at_once = false;
   /// Before this phase, the power must be cut and the file system recovered. A driver that can cut
-  /// the power does so before the first phase of this kind. Other drivers omit the cut, which must
-  /// not change the phase's results.
+  /// the power does so before the first phase of this kind. Other drivers omit the cut. The phase's
+  /// results must be the same with and without the cut.
   bool after_cut = false;
   std::function<PhaseResult(User&)> body;
 };

@@ -136,8 +136,8 @@ TEST(TimedWorkloads, DetectEveryDamagedFile) {
     for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(model.phase(i));
     std::size_t noticed = 0, damaged = 0;
     for (const auto& [path, bytes] : model.vfs.files()) {
-      // Skip files that no later phase reads, because damage to them cannot be noticed: inputs of
-      // Sdet's commands, and their temporary files.
+      // Skip inputs and temporary files of Sdet's commands. No later phase reads these files, so
+      // damage to them cannot be noticed.
       const bool input =
           path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
       if (bytes.empty() || input || damaged >= 3) continue;

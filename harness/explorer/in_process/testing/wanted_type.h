@@ -9,8 +9,8 @@
 
 namespace headcrash::in_process {
 
-/// Returns the value of HEADCRASH_HISTORIES_TYPE, which limits a test to file systems of one type.
-/// Returns an empty string if all types are to be tested.
+/// Returns the value of HEADCRASH_HISTORIES_TYPE. Returns an empty string, which selects all
+/// systems, if the variable is not set.
 inline std::string_view only_type() {
   const char* const type = std::getenv("HEADCRASH_HISTORIES_TYPE");
   return type == nullptr ? std::string_view() : type;

@@ -25,7 +25,8 @@ class MemoryVfs : public Vfs {
   };
   Counts counts;
   std::uint64_t trace = 0;  ///< hash of all calls so far, in order
-  /// Returns the time for first_write_at and last_write_at. May be empty.
+  /// Returns the time to store in first_write_at and last_write_at. If empty, these members are not
+  /// set.
   std::function<std::int64_t()> clock;
   std::int64_t first_write_at = -1, last_write_at = -1;
   std::optional<std::uint64_t> pieces_of_a_file;

@@ -12,8 +12,8 @@ namespace headcrash::timed {
 struct SmallWorkload {
   std::string name;
   Arguments arguments;
-  /// Index of the phase after which the test damages data. -1 to damage nothing, for a workload
-  /// that detects only unexpected names.
+  /// Index of the phase after which the test damages data. -1 if the workload does not read the
+  /// data, and detects only unexpected names; the test then damages nothing.
   int damage_after;
 };
 inline const std::vector<SmallWorkload>& small_workloads() {
