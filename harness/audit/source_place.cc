@@ -69,14 +69,17 @@ class Object {
     return found;
   }
 
-  /// Returns the address of each function, by its name and size.
-  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> functions() const {
-    std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> addresses;
+  struct Function {
+    std::uint64_t address = 0, size = 0;
+  };
+  using Functions = std::multimap<std::string, Function>;  ///< static functions may share a name
+  Functions functions() const {
+    Functions functions;
     each_function([&](const Elf64_Sym& symbol, std::uint64_t name) {
-      addresses.try_emplace({text(name), symbol.st_size}, symbol.st_value);
+      functions.emplace(text(name), Function{symbol.st_value, symbol.st_size});
       return true;
     });
-    return addresses;
+    return functions;
   }
 
  private:
@@ -167,6 +170,22 @@ std::optional<KernelFrame> parse_kernel_frame(const std::string& text) {
   return frame;
 }
 
+/// Returns the function of a frame. The size that the kernel prints is the distance to the next
+/// symbol, so it includes padding.
+std::optional<Object::Function> function_of(const KernelFrame& frame,
+                                            const Object::Functions& functions) {
+  constexpr std::uint64_t kPaddingMost = 128;
+  std::optional<Object::Function> best;
+  const auto [first, last] = functions.equal_range(frame.function);
+  for (auto each = first; each != last; ++each) {
+    const Object::Function& function = each->second;
+    const bool fits = frame.offset <= function.size && function.size <= frame.size &&
+                      frame.size - function.size < kPaddingMost;
+    if (fits && (!best || function.size > best->size)) best = function;
+  }
+  return best;
+}
+
 /// Returns true if the file may have the functions of a module, or of the kernel if `module` is
 /// empty. The name of a module has underscores where its file's name may have hyphens.
 bool is_file_of(const fs::path& file, const std::string& module) {
@@ -213,7 +232,7 @@ Result<std::map<std::string, std::string>> kernel_source_lines(
   std::map<std::string, std::string> found;
   for (const std::string& file : files) {
     const auto object = Object::read(file);
-    const auto functions = object ? object->functions() : decltype(object->functions()){};
+    const auto functions = object ? object->functions() : Object::Functions{};
     if (functions.empty())
       return fail(file, "has no symbols of functions",
                   "give a kernel image or a module with debug information, such as vmlinux");
@@ -222,11 +241,11 @@ Result<std::map<std::string, std::string>> kernel_source_lines(
     for (const std::string& text : frames) {
       const auto frame = parse_kernel_frame(text);
       if (!frame || !is_file_of(file, frame->module)) continue;
-      const auto function = functions.find({frame->function, frame->size});
-      if (function == functions.end()) continue;
+      const auto function = function_of(*frame, functions);
+      if (!function) continue;
       known.push_back(text);
       // A frame has the address to which the call returns, which may be in the next line.
-      addresses.push_back(function->second + frame->offset - 1);
+      addresses.push_back(function->address + frame->offset - 1);
     }
     const std::vector<std::string> lines = lines_of(file, addresses);
     for (std::size_t i = 0; i < lines.size(); ++i)
