@@ -242,7 +242,7 @@ TEST_P(EverySystem, ChargesMemoryForStructuresInCore) {
 }
 
 TEST_P(EverySystem, ReadsWritesAndTruncatesFiles) {
-  constexpr std::uint64_t kHoleBytesMost = 50'000;  // several blocks of the largest block size
+  constexpr std::uint64_t kHoleBytesMost = 50'000;  // several blocks, even of the largest size
   make("plain");
   with_mounted(
       [](Vfs& fs) {

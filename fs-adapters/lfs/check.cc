@@ -280,7 +280,8 @@ class Checker::State {
     }
   }
 
-  /// Claims a sector that holds inodes. Several inodes may share it, but no other block may.
+  /// Claims a sector for an inode. Several inodes may share the sector, but nothing else may use
+  /// it.
   void own_inode_sector(SectorAddress address) {
     const Owner* const known = owner_of(address);
     if (known != nullptr && known->content == Content::inodes) {

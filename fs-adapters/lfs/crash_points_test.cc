@@ -222,7 +222,7 @@ void settle(Machine& m, int seconds) {
   m.executor().sleep_until(m.executor().now() + seconds * model::kSecondNs);
 }
 
-/// Changes the structure in every way: creates, writes, links, renames, exchanges and removes
+/// Makes every kind of change to the tree: creates, writes, links, renames, exchanges and removes
 /// files.
 void change_things(Machine& m, Recorder& r) {
   Vfs& fs = r.fs();

@@ -70,8 +70,8 @@ class ImageReader {
   Result<std::size_t> read(const Inode& inode, std::uint64_t offset,
                            std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
-  /// Returns the summaries from the segment's start on, as long as their sequence numbers are
-  /// ascending. Later summaries are from an earlier use of the segment.
+  /// Returns the segment's summaries from its start up to the point where their sequence numbers
+  /// stop ascending. Later summaries are from an earlier use of the segment.
   struct Described {
     SectorAddress address = 0;
     SummaryEntry entry;

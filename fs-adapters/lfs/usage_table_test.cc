@@ -99,8 +99,8 @@ TEST(LfsUsageTable, ASegmentLeftEmptyByABlockIsCleanAtOnce) {
 const bench::DiskOptions kTableOfSegments{
     .device_bytes = 8 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}};
 
-/// Between two checkpoints, removes files all over the disk, so that blocks all over the usage
-/// table change.
+/// Between two checkpoints, removes files from many parts of the disk, so that blocks in many parts
+/// of the usage table change.
 TEST(LfsUsageTable, ALongTableIsWrittenInSeveralRegions) {
   Disk disk(kTableOfSegments);
   bench::expect_clean(*disk.store, "mkfs");

@@ -42,8 +42,8 @@ struct StackRules {
   /// When a write reaches a disk of an md RAID-1, the disk's write-intent bitmap marks the region,
   /// and the mark is durable.
   bool bitmap_marks_writes = false;
-  /// On each disk, the stack's metadata is before this offset. The rules about equal data do not
-  /// apply to the metadata.
+  /// On each disk, the stack's own metadata is before this offset. It may differ between disks, so
+  /// `mirror_width` and `xor_is_zero` do not apply to it.
   std::uint64_t data_offset_bytes = 0;
   bool any() const {
     return answered_after_all || flushed_on_all || preflushed_on_all || mirror_width != 0 ||

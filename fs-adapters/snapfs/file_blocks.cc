@@ -314,7 +314,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   return read_at(*fresh, kind);
 }
 
-/// Releases a buffer. It was already marked dirty for its generation when the caller received it.
+/// Releases a buffer whose block is already marked dirty in its generation.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));

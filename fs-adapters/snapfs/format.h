@@ -68,7 +68,7 @@ struct PointerPath {
 
 enum class VersionCheck : std::uint8_t {
   every_sector,  ///< checks the generation in each sector, and the checksum
-  first_sector,  ///< for a control: checks only the generation in the first sector
+  first_sector,  ///< for a control: checks the generation in the first sector only, and no checksum
 };
 
 struct Superblock {

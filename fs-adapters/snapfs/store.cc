@@ -172,8 +172,8 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   generation.record_leaves.insert(inode.number / s_.records_per_block());
 }
 
-/// For a control that breaks a rule: copies attributes of the next generation to the generation
-/// that is being written.
+/// Only for a control that breaks a rule. Copies attributes from the open generation to the
+/// generation that is being written.
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;

@@ -558,8 +558,8 @@ TEST(BufferCache, AFailedCopyDoesNotReplaceANewerVersion) {
     w.cache.write_async(w.fill({0, 1}, 10, 7));
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
-    // The disk has already accepted the first write, which still fails. Only the second write
-    // succeeds.
+    // The disk has already accepted the first write, so that write still fails. Only the second
+    // write succeeds.
     w.disk.bad_sectors = {};
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);

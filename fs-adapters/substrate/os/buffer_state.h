@@ -41,8 +41,8 @@ class Buffer {
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
-  /// Number of transfers that pin the buffer. A transfer pins it if it will need the buffer at
-  /// completion, or if it sends a copy that does not count as cache memory.
+  /// Number of transfers that pin the buffer. A transfer pins the buffer if the buffer will be
+  /// needed at completion, or if the transfer sends a copy that does not count as cache memory.
   std::uint32_t pins = 0;
   /// True if the buffer has the disk's bytes or newer ones; false until a read completes.
   bool known = false;

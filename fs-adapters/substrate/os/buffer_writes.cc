@@ -294,7 +294,7 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
   settle(buffer);
 }
 
-/// Marks the writes in flight of these blocks as discarded, so that their failures are ignored.
+/// Marks the blocks' in-flight writes as discarded, so that failures of these writes are ignored.
 void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
   // Without copies, marking is unnecessary: each write in flight still has its buffer. If that

@@ -84,8 +84,8 @@ struct DiskTrace {
   std::uint32_t sectors = 0;
   bool flagged = false;
   std::uint32_t named = 0;  ///< number of requests named in its chain (Ordering::after)
-  /// The first request of the run in which this request was dispatched (its own id if it was
-  /// dispatched alone); 0 if it was never dispatched.
+  /// The first request of the concatenation in which this request was dispatched (its own id if it
+  /// was dispatched alone); 0 if it was never dispatched.
   RequestId went_with = 0;
   model::Status status = model::Status::ok;
   TimeNs issued_at = 0, dispatched_at = 0, completed_at = 0;

@@ -98,8 +98,7 @@ class RandomPriorities final : public FiberSchedule {
 
 class ScheduleEnumerator final : public FiberSchedule {
  public:
-  /// In each schedule, at most `deviations_max` choices deviate from FIFO order, that is, are not
-  /// 0.
+  /// In each schedule, at most `deviations_max` choices are not 0. A choice of 0 keeps FIFO order.
   explicit ScheduleEnumerator(std::size_t deviations_max) : deviations_max_(deviations_max) {}
 
   /// Prepares the next schedule. Must be called after each run. Returns false if all schedules have

@@ -171,8 +171,8 @@ TEST_P(BmapCuts, KeepFsyncedData) {
   m.mount();
   struct Promise {
     std::size_t writes;
-    /// The file must have at least `size` bytes after `writes` disk writes. If `cut` is not 0, a
-    /// truncation is in flight, and nothing is promised.
+    /// After `writes` disk writes, the file must have at least `size` bytes. If `cut` is 1, a
+    /// truncation is in flight, and no size is promised.
     std::uint64_t size, cut = 0;
   };
   std::vector<Promise> promises;

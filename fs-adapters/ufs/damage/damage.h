@@ -48,7 +48,7 @@ struct Permitted {
   /// Inodes that may become free, or whose numbers may be reused.
   std::vector<bool> inode_goes;
   std::vector<bool> other_mode, other_size;  ///< inodes whose mode or size may differ
-  std::vector<bool> other_names;             ///< directories that may gain arbitrary names
+  std::vector<bool> other_names;             ///< directories in which new names may appear
   /// Inodes whose link count is 0; a repair may free those that have no name.
   std::vector<bool> no_links;
   /// Indexed by inode: one bit for each of its 15 pointers, set if the pointer may differ.
@@ -78,7 +78,8 @@ struct DamageKind {
   std::string_view name;
   /// The finding that a check must report; nullopt if the finding depends on the image.
   std::optional<ufs::FindingKind> shows;
-  /// Applies the damage. If this kind does not suit the image, changes nothing and returns false.
+  /// Applies the damage. If the image has nothing that this kind can damage, changes nothing and
+  /// returns false.
   bool (*apply)(Damaging& image);
 };
 /// Returns all kinds of damage. A seed selects a kind by its position in this list.

@@ -285,8 +285,7 @@ bool apply_entry_of_no_length(Damaging& image) {
                            static_cast<std::uint16_t>(image.one_in(2) ? 7 : 0x7ffc));
     from = offset;
   });
-  // The chunk may have been compacted. The damage is then at a lower offset than the entry had
-  // before.
+  // If the chunk has been compacted, the damaged entry is at a lower offset than before.
   PlacedName chunk = *name;
   chunk.byte = name->byte / tree::kChunkBytes * tree::kChunkBytes;
   lose_names_of_chunk(image, chunk, std::min(from, name->offset % tree::kChunkBytes));

@@ -145,7 +145,7 @@ struct Superblock {
   Extent journal;
   // Extension in fs_sparecon64: identifies an external journal on its device.
   std::uint64_t journal_id = 0;
-  Features features;  // extension, in place of fs_fsmnt
+  Features features;  // extension; stored in the space of fs_fsmnt
   // With the feature fast_check: true if some changes were made without marks, so that only a full
   // check is safe.
   bool full_check = false;

@@ -47,7 +47,7 @@ struct JournalSuperblock {
   /// transaction.
   std::uint64_t tail_sequence = 1;
   std::uint64_t epoch = 1;
-  /// For an external journal: journal_id of the file system's superblock.
+  /// The journal_id in the file system's superblock. Used only by external journals.
   std::uint64_t file_system = 0;
 };
 

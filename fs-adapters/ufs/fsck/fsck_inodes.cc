@@ -248,9 +248,9 @@ bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
 }
 
 /// Records a directory. If a block is missing, truncates the directory there; files named in later
-/// blocks go to lost+found. `doubted`: the pointers in an indirect block were not followed, because
-/// another file has already claimed the block. The next round then decides whether blocks are
-/// missing.
+/// blocks go to lost+found. `doubted` is true if the pointers in an indirect block were not
+/// followed, because another file has already claimed that block. In this case, the next round
+/// decides whether blocks are missing.
 void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first,
                                  std::uint64_t until, bool doubted, bool& changed) {
   const bool missing =

@@ -17,9 +17,9 @@
 // The marks of an operation stay until it ends, because the fiber that runs it holds the groups of
 // the operation.
 //
-// With the feature busy-map (busy_map.h), a group's record is marked busy before its header. When
-// the group becomes quiet, its header is written first, and then the record, with the counts of
-// that header.
+// With the feature busy-map (busy_map.h), a group's record is marked busy before marks are written
+// to the group's header. When the group becomes quiet, the header is written first, and then the
+// record, with the counts of that header.
 
 #include <cstdint>
 #include <map>

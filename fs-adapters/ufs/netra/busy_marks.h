@@ -56,7 +56,8 @@ class BusyMarks {
 
   std::uint64_t generation() const;
   void set_generation(std::uint64_t generation);
-  std::uint32_t quiet_directories() const;  ///< the number that the last clear() recorded
+  /// number of directories that the last clear() recorded
+  std::uint32_t quiet_directories() const;
   /// Clears all marks. Records `directories`, the current number of directories among the group's
   /// inodes.
   void clear(std::uint32_t directories);
