@@ -46,8 +46,8 @@ class LongLives : public LabImage {
     ASSERT_TRUE(checker->repair(*image_, {}));
   }
 
-  /// One life: random operations, after which the disk is filled and half of the new files are
-  /// removed.
+  /// Performs random operations in one mount, then fills the disk and removes half of the new
+  /// files. `end` selects how the mount ends.
   void live(int life, End end) {
     std::optional<User> user;
     with_mounted(

@@ -1,4 +1,4 @@
-// Tests that every registered system must pass (system_under_test.h), each on a separate disk.
+// Tests that every registered system must pass (system_under_test.h). Each test creates a disk.
 #include "fs-adapters/registry.h"
 
 #include <fmt/format.h>
@@ -351,7 +351,8 @@ TEST_P(EverySystem, InodeNameNeverRefersToALaterFile) {
         EXPECT_TRUE(fs.unlink("a"));
         EXPECT_TRUE(fs.sync());  // until this sync, "b" may not be able to reuse the inode number
         put_file(fs, "b", "b");
-        const auto again = fs.stat(name.path());  // in most systems, "b" now has this inode number
+        /// in most systems, "b" now has the inode number of "a"
+        const auto again = fs.stat(name.path());
         EXPECT_TRUE(control || (!again && again.error().value == ESTALE));
         EXPECT_TRUE(fs.sync());
       },

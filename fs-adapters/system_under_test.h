@@ -333,7 +333,7 @@ class SystemUnderTest {
   /// Returns true if a power cut may leave findings of this kind although the system keeps its
   /// promises.
   virtual bool may_leave(const FindingKind& kind) const = 0;
-  /// Returns null if there is no alternative recovery.
+  /// Returns null if the system has no recovery other than ImageChecker::repair().
   virtual std::unique_ptr<RecoveryTrial> recovery_trial() const { return nullptr; }
   /// Returns a disk by name: "plain", "tiny", "deep" or "used" (see lab_disks.h). Returns nullopt
   /// if the type has no such disk; the trials on that disk are then skipped. "plain" is required.

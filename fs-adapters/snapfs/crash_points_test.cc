@@ -454,7 +454,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   crashes.expect_none();
 }
 
-// Controls. Each breaks a rule, and the test must detect that.
+// Controls. Each control breaks a rule, and the test must detect the violation.
 
 struct Control {
   const char* name = "";

@@ -118,7 +118,8 @@ std::vector<std::byte> encode(const Superblock& superblock);
 /// not valid for a device of this size.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes,
                                      std::uint64_t device_sectors);
-/// Reads the newer one of the valid superblocks. If none is valid, the Error describes both slots.
+/// Reads both slots and returns the newer of the valid superblocks. If none is valid, the Error
+/// describes both slots.
 Result<Superblock> read_superblock(const model::SectorStore& store);
 inline std::uint64_t slot_lba(std::size_t slot) {
   return kSlotAt[slot % kSlotAt.size()] / kSectorBytes;

@@ -95,8 +95,8 @@ void BufferCache::State::wait_for_writes() {
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
-/// Waits until the cache's limits permit another write, and charges the processor time for it. The
-/// calling fiber must hold the buffer.
+/// Waits until the cache's limits permit another write. Then charges the processor time for issuing
+/// that write. The calling fiber must hold the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
   wait_for_writes();
   const bool copied = travels_as_copy(buffer) && !needs_no_copy(buffer.bytes);

@@ -199,7 +199,7 @@ TEST_P(BmapCuts, KeepFsyncedData) {
     };
     for (int i = 0; i < 40; ++i) grow(1 + i % 3, i % 2 == 0);
     grow(9, true);
-    // Now the fsynced cache is merged, and the inode is written by a later operation.
+    // The next write merges the cache that was fsynced. A later operation writes the inode.
     grow(20, false);
     bench::put_file(fs, "beside", "b");
     EXPECT_TRUE(fs.sync());

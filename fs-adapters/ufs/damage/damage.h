@@ -62,7 +62,7 @@ struct Permitted {
   /// New names that must remain, unless some contents of their directory may be lost.
   std::set<std::pair<ufs::InodeNumber, std::string>> name_stays;
 
-  /// Inodes that the damage creates and that must also remain.
+  /// Inodes that the damage creates. A repair must keep them.
   std::map<ufs::InodeNumber, ufs::Inode> made;
 
   /// Adds the losses that follow from the other losses. For example, an inode that may lose all its

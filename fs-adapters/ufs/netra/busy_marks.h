@@ -46,8 +46,8 @@ class ForeignBlock {
 class BusyMarks {
  public:
   static constexpr std::size_t kForeignUnbounded = ~std::size_t{0};
-  /// Returns the number of bytes that the marks need in a header whose maps end at `maps_end`,
-  /// including a list of foreign inodes of minimum length.
+  /// Returns the size, in bytes, of a header that has maps up to `maps_end`, then busy marks, and a
+  /// list of foreign inodes of minimum length.
   static std::uint64_t header_bytes(std::uint64_t maps_end, std::uint32_t inodes,
                                     std::uint32_t fragments);
 

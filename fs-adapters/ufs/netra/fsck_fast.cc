@@ -63,7 +63,7 @@ class FastCheck {
     InodeNumber number = 0;
     Inode inode;
     InodeExtension beside;
-    /// Parent of a directory with tagged names; 0 if the directory has no name. Unset for other inodes.
+    /// Parent of a directory with tagged names; 0 if it has no name. Unset for other inodes.
     std::optional<InodeNumber> parent = {};
     bool goes = false;
   };
