@@ -91,8 +91,8 @@ class LongLives : public LabImage {
     return free;
   }
 
-  /// Number of bytes that remain in use after everything has been removed. Only LFS keeps any: it
-  /// never frees blocks of its inode map.
+  /// Number of bytes that remain in use after everything has been removed. Zero except in LFS,
+  /// which never frees blocks of its inode map.
   std::uint64_t map_growth() const { return type().name() == "lfs" ? kMapGrowthBytes : 0; }
 
   bool roomy_ = false;  ///< the disk has enough room for the user's files

@@ -112,9 +112,9 @@ struct CheckOptions {
   /// digests. If empty, the digests are unknown, so the checker reads everything. Findings must not
   /// depend on whether digests are available; the lab verifies this.
   model::SectorDigests digests = {};
-  /// Computes digests like those in `digests`, but of sectors that are not in the store: those that
-  /// a recovery of the log would write. `lba` is the address of the sector. May be null; the
-  /// digests are then not used.
+  /// Computes the digest of a sector that is not in the store, because a recovery of the log would
+  /// write it. The digest must be of the same kind as those in `digests`. `lba` is the address of
+  /// the sector. If null, digests are not used.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 

@@ -128,8 +128,8 @@ struct Crashes {
     bench::expect_clean(*disk.store);
   }
 
-  /// Checks the state between any two consecutive writes, and the state after each write that is
-  /// torn in the middle.
+  /// Checks the state between every two consecutive writes and, for each write, the state in which
+  /// that write is torn in the middle.
   void check_states(std::size_t every = 1) {
     const auto& log = disk.log.log;
     for (std::size_t i = 0; i < log.size() && problems.size() < 5; ++i) {

@@ -18,7 +18,7 @@ namespace headcrash::lfs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  /// Type of the named inode, with the values of d_type in a directory entry.
+  /// Type of the named inode. The values are those of d_type in a directory entry.
   std::uint8_t type = 0;
 };
 

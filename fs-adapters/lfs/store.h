@@ -49,7 +49,8 @@
 
 namespace headcrash::lfs {
 
-/// The rules on which the log depends. A control breaks one of them, and the lab must detect that.
+/// The rules on which the log depends. A control breaks one of these rules, and the lab must detect
+/// the violation.
 enum class Rule : std::uint8_t {
   /// An emptied segment is rewritten only after a checkpoint has recorded it as clean.
   reuse_waits_for_checkpoint,

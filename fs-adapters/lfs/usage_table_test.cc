@@ -36,8 +36,8 @@ TEST(LfsUsageTable, ACheckpointWritesOnlyChangedBlocks) {
   m.unmount();
 }
 
-/// Removes files all over the disk. The checkpoint also moves blocks of the tables, so further
-/// segments may become empty.
+/// Removes files from many parts of the disk. The checkpoint also moves blocks of the tables, so
+/// further segments may become empty.
 TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   Disk disk(kLongTable);
   Machine m(*disk.store);

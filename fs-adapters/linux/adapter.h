@@ -91,7 +91,8 @@ struct LinuxAdapter {
 struct Places {
   std::string_view device, log, uuid, target;
 };
-/// Replaces the placeholders. {options} is replaced first, and may contain others.
+/// Replaces the placeholders. {options} is replaced first; the replacement may contain other
+/// placeholders.
 std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Places& places,
                                  std::string_view options = {});
 std::string fill_in(const std::string& text, const Places& places, std::string_view options = {});

@@ -28,8 +28,8 @@ struct GuestCommand {
 /// Reads a command from the table `section`: command = [...], good = [0, 1], host = true.
 Result<void> read_command(const base::StrictTable& root, const std::string& section,
                           GuestCommand& command);
-/// Fails if a word contains a placeholder {name} that is not in `places`. `key` is the key of the
-/// list of words, for messages.
+/// Fails if a word contains a placeholder {name} that is not in `places`. `key` names the list of
+/// words in error messages.
 Result<void> check_placeholders(const base::StrictTable& root, const std::string& key,
                                 const std::string& word, const std::vector<std::string>& places);
 

@@ -25,8 +25,8 @@ namespace headcrash::adapters {
 
 inline constexpr std::size_t kStackDisksMost = 8;
 
-/// Promises of a stack. The lab checks them on the requests recorded at the stack's disks, without
-/// the file system (harness/explorer/guests/stack_rules.h).
+/// Promises of a stack. The lab checks whether the requests recorded at the stack's disks obey
+/// them, without the file system (harness/explorer/guests/stack_rules.h).
 struct StackRules {
   /// When the stack reports that a write is complete, no write to its disks is in flight.
   bool answered_after_all = false;

@@ -35,8 +35,8 @@ class Buffer {
   Content content = Content::metadata;
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
-  /// If an earlier write of the block has failed, the bytes of that write, which are newer than the
-  /// bytes on the disk. Used only while the buffer is being read.
+  /// The bytes of an earlier write of the block that has failed; empty if there is no such write.
+  /// These bytes are newer than those on the disk. Used only while the buffer is being read.
   std::vector<std::byte> newer;
   Lock lock = Lock::free;
   WaitQueue waiters;

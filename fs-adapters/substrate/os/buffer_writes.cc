@@ -263,7 +263,7 @@ void BufferCache::State::keep_unwritten(Transfer& transfer) {
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
-  // A later write has newer bytes. If that write also fails, it calls keep_unwritten() itself.
+  // A later write has newer bytes. If that write also fails, keep_unwritten() is called for it.
   if (later_write_of(transfer)) return;
   std::vector<std::byte> sent = std::move(transfer.copy);
   sent.resize(transfer.bytes);  // zeroes are sent without a copy

@@ -91,8 +91,8 @@ class Executor {
   Fiber* current() const;
   /// Sets a listener that is called whenever a fiber stops running because it waits, sleeps, yields
   /// or ends. Null removes the listener. The listener may wake fibers but must not wait. A
-  /// processor (cpu.h) uses a listener to detect that its holder has stopped, and is then free for
-  /// another fiber.
+  /// processor (cpu.h) uses a listener to detect that the fiber that held the processor has
+  /// stopped. Another fiber can then take the processor.
   class StopListener {
    public:
     virtual ~StopListener() = default;
@@ -132,7 +132,7 @@ class WaitQueue {
   Fiber* last_ = nullptr;
 };
 
-/// A mutex for fibers. The waiting fibers get it in the order of a WaitQueue. Not recursive.
+/// A mutex for fibers. Waiting fibers get the mutex in the order of a WaitQueue. Not recursive.
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}

@@ -21,9 +21,9 @@ struct SyncerOptions {
     sweep,
     periodic,  ///< writes everything every `interval_ns`, like the classic `update` daemon
     interval,  ///< each second, writes data at least `interval_ns` old, and all metadata
-    /// Like `interval`, but all dirty data must be on the disk by the age of `interval_ns`. Data is
-    /// therefore written earlier, by the time needed to write all dirty data at
-    /// `drain_bytes_per_s`.
+    /// Like `interval`, but all dirty data must be on the disk before it is older than
+    /// `interval_ns`. Data is therefore written earlier, by the time needed to write all dirty data
+    /// at `drain_bytes_per_s`.
     burst,
     /// Each call that changes something returns only after its changes are on the disk
     /// (tree/file_system.h).

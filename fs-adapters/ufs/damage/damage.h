@@ -97,7 +97,7 @@ class Damaging {
   /// `store` must contain the surveyed image. All arguments must outlive this object.
   Damaging(const ImageSurvey& survey, model::SectorStore& store, std::uint64_t seed);
 
-  /// Applies one kind of damage. Returns false if the kind does not suit the image.
+  /// Applies one kind of damage. Returns false if the image has nothing that this kind can damage.
   bool add(const DamageKind& kind);
   /// Applies one to four kinds of damage, and usually clears the clean flag.
   void draw();
@@ -118,8 +118,8 @@ class Damaging {
   void say(const std::string& words);
 
   using Suits = std::function<bool(ufs::InodeNumber)>;
-  /// Selects an allocated inode that has no other damage, and marks it as taken. Returns 0 if no
-  /// inode suits.
+  /// Selects an allocated inode that has no other damage and for which `suits` returns true, and
+  /// marks the inode as taken. Returns 0 if there is no such inode.
   ufs::InodeNumber take_inode(const Suits& suits);
   /// Selects a directory, which may already have other damage.
   ufs::InodeNumber any_directory(const Suits& suits);

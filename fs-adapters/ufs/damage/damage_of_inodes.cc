@@ -187,7 +187,7 @@ bool apply_endless_size(Damaging& image) {
   return true;
 }
 
-/// Increases an inode's size. Its last block may then overlap another file's fragments.
+/// Increases the size in an inode. The file's last block may then overlap another file's fragments.
 bool apply_larger_size(Damaging& image) {
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
     const Inode& inode = image.survey().inode(n);

@@ -193,8 +193,8 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   links[number] = inode.links;
   const auto first = static_cast<std::uint32_t>(directory_blocks.size());
   const std::uint64_t end = geometry.blocks_of_size(inode.size_bytes);
-  // Number of the directory's next block. If the directory has a hole, remains the number of the
-  // first missing block.
+  // Number of the directory's next block. At a hole, `next` stops increasing and remains the number
+  // of the first missing block.
   std::uint64_t next = 0;
   std::uint32_t fragments = 0;
   bool doubted = false;
