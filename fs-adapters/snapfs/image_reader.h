@@ -1,8 +1,8 @@
 #pragma once
 // Reads an unmounted image, for the checker and for oracles. The reader shows the newest committed
-// generation or, if the intent log has newer ones, the newest generation in the log. It shares only
-// the encoding (format.h) with the mounted file system, and never writes. The image is untrusted;
-// errors name the damaged inode.
+// generation or, if the intent log has newer ones, the newest generation in the log. The reader
+// shares only the encoding (format.h) with the mounted file system, and never writes. The image is
+// untrusted; errors name the damaged inode.
 
 #include <functional>
 #include <map>

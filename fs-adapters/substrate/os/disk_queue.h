@@ -62,10 +62,10 @@ struct DiskQueueOptions {
   /// one other request is dispatched.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Maximum number of pending requests, which also limits their memory. At this number, transfer()
-  /// waits, and issue() must not be called; the cache limits the writes that it issues. Once
-  /// `requests_max` later requests have overtaken a request, it is dispatched next, regardless of
-  /// the schedule.
+  /// Maximum number of pending requests; it also bounds the memory for them. At this number,
+  /// transfer() waits, and issue() must not be called; the cache limits the writes that it issues.
+  /// Once `requests_max` later requests have overtaken a request, that request is dispatched next,
+  /// regardless of the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 

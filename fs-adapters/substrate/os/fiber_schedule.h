@@ -30,8 +30,8 @@
 
 namespace headcrash::os {
 
-/// Decides which fiber an executor runs next. It must outlive the executor that calls it, and must
-/// be used for one run only.
+/// Decides which fiber an executor runs next. A schedule must outlive the executor that calls it,
+/// and must be used for one run only.
 class FiberSchedule {
  public:
   /// The effect of a possible switch on the running fiber.

@@ -29,8 +29,8 @@ struct SyncerOptions {
     /// (tree/file_system.h).
     write_through,
   };
-  /// The event from which a buffer's age is counted. In the paper, it is the last change: data that
-  /// changes at least once per interval never becomes old enough to be written. That is an
+  /// The event from which a buffer's age is counted. In the paper, this event is the last change,
+  /// so data that changes at least once per interval is never old enough to be written. That is an
   /// advantage for data that is overwritten, but a block that keeps growing may stay dirty forever.
   enum class Age : std::uint8_t { since_last_change, since_first_change };
   Policy policy = Policy::sweep;

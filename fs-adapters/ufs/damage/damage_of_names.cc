@@ -236,7 +236,8 @@ InodeNumber take_directory(Damaging& image) {
   return image.take_inode([&](InodeNumber n) { return image.survey().inode(n).is_directory(); });
 }
 
-/// Returns the position of a directory's first chunk, or of a random one if `first` is false.
+/// Returns the position of a directory's first chunk if `first` is true; otherwise, that of a
+/// random chunk.
 PlacedName some_chunk(Damaging& image, InodeNumber directory, bool first) {
   const ufs::Geometry& geometry = image.geometry();
   const std::uint64_t chunks = image.load(directory).size_bytes / tree::kChunkBytes;

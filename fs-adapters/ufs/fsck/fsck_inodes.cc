@@ -31,8 +31,8 @@ bool is_type(std::uint16_t mode) {
   }
 }
 
-/// Returns true if the inode has mode 0, no size and no pointers. It may still have the times and
-/// the generation of its previous use.
+/// Returns true if the inode has mode 0, no size and no pointers. The inode may still have the
+/// times and the generation of its previous use.
 bool is_free(const std::byte* inode) {
   std::uint16_t mode;
   std::memcpy(&mode, inode, sizeof mode);
@@ -64,8 +64,8 @@ void Fsck::State::reset_map() {
 /// Checks all inodes, twice if necessary. A wrong indirect pointer may refer to another file's
 /// block, which then looks like an indirect block with invalid pointers. Whether a block has two
 /// owners is known only after all inodes have been read, so the first pass does not write corrected
-/// indirect blocks. If it found invalid pointers but no block with two owners, the second pass
-/// clears the pointers.
+/// indirect blocks. If the first pass found invalid pointers but no block with two owners, the
+/// second pass clears the pointers.
 void Fsck::State::check_inodes() {
   holding_back = true, held_back = false;
   check_all_inodes();

@@ -268,8 +268,8 @@ class Scheme : public os::WriteHooks {
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
 
-  /// Called with a new block, which holds its initial contents, before the pointer to the block is
-  /// set. Returns the block, which is still held. The scheme must write the initial contents,
+  /// Called with a new block that already has its initial contents, before the pointer to the block
+  /// is set. Returns the block, which is still held. The scheme must write the initial contents,
   /// except those of a data block: the write that follows makes a data block dirty anyway.
   virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation,
                                                     const BlockAllocation& allocation,
