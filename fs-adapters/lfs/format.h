@@ -123,8 +123,8 @@ struct Superblock {
   PointerPlace pointer_place(BlockId block) const;
   /// Returns the maximum number of blocks that a file can have on `level`.
   std::uint64_t blocks_of_level(std::uint8_t level) const;
-  /// Returns the size in the log of a block in a file of `size_bytes`. A file's last block may be
-  /// shorter than a full block only if the file has no index blocks.
+  /// Returns the size that a block has in the log if its file has `size_bytes`. Only the last block
+  /// of a file without index blocks may be shorter than a full block.
   std::uint32_t stored_bytes(std::uint64_t size_bytes, BlockId block) const;
   bool operator==(const Superblock&) const = default;
 };

@@ -54,8 +54,8 @@ class ImageReader {
     std::uint32_t bytes = 0;  ///< size in the log
   };
   Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
-  /// Like each_block() without a budget, but takes the blocks' sectors from the budget `sectors`.
-  /// Fails if the budget does not suffice.
+  /// Like each_block() without a budget, but subtracts the sectors of the visited blocks from the
+  /// budget `sectors`. Fails if the budget does not suffice.
   Result<void> each_block(const Inode& inode, tree::BlockBudget& sectors,
                           const std::function<void(const Block&)>& visit) const;
   Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;

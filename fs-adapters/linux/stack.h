@@ -39,8 +39,8 @@ struct StackRules {
   /// there are no mirrors.
   std::size_t mirror_width = 0;
   bool xor_is_zero = false;  ///< the exclusive or of all disks' data is zero
-  /// When a write reaches a disk of an md RAID-1, the disk's write-intent bitmap marks the region,
-  /// and the mark is durable.
+  /// When a write reaches a disk of an md RAID-1, the mark for the written region in the
+  /// write-intent bitmap is already durable.
   bool bitmap_marks_writes = false;
   /// On each disk, the stack's own metadata is before this offset. It may differ between disks, so
   /// `mirror_width` and `xor_is_zero` do not apply to it.

@@ -365,8 +365,8 @@ bool Store::is_short_of_room() const {
   return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
 }
 
-/// Returns true if commits cannot free space because of snapshots, so that even a removal fails
-/// with ENOSPC.
+/// Returns true if snapshots prevent commits from freeing space, so that even a removal fails with
+/// ENOSPC.
 bool Store::is_permanently_full() const {
   return !snapshots_.empty() && reserving_ == 0 && !something_deferred() && is_short_of_room();
 }

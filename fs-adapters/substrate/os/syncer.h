@@ -44,8 +44,8 @@ struct SyncerOptions {
   /// Otherwise, a change to an inode would wait twice: first in core, then in the block.
   bool metadata_waits = false;
   /// If true, logs, commits and in-core inodes are written at the same times as with the sweep
-  /// policy; their file system defines these times. Linux 2.4 works this way: kupdate writes
-  /// buffers, and a journal commits on its own timer.
+  /// policy; the file system defines these times. Linux 2.4 works this way: kupdate writes buffers,
+  /// and a journal commits on its own timer.
   bool own_times = false;
   /// For `burst`: rate at which the disk can absorb dirty data; must be positive.
   std::uint64_t drain_bytes_per_s = 0;

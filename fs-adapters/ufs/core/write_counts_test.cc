@@ -116,7 +116,7 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
 }
 
 /// Numbers of disk writes for blocks that are appended to a file, with an fsync after each block.
-/// Before that, the file has only its direct blocks (96 KB).
+/// At the beginning, the file has only its direct blocks (96 KB).
 struct AppendWrites {
   std::vector<std::uint64_t> first;  ///< for blocks 12, 13, ...
   /// for the 28 blocks after those of `first`

@@ -102,8 +102,7 @@ class JournalRing {
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
 /// Returns the identifier of the file system to which an external journal belongs; 0 if the sector
-/// is not a journal superblock. The identifier may be that of another file system than the
-/// caller's.
+/// is not a journal superblock. This file system may not be the caller's.
 std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
 

@@ -420,8 +420,8 @@ TEST(Fsck, RecreatesRootAndLostFound) {
       ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}", tree.long_link)));
 }
 
-/// Inodes that are not initialised have arbitrary contents, so a block of them must be zeroed
-/// before lost+found gets one of them.
+/// Inodes that are not initialised have arbitrary contents. When lost+found gets the first inode of
+/// such a block, the block must be zeroed first.
 TEST(Fsck, CreatesLostFoundWhenAllInitialisedInodesAreUsed) {
   const auto store = std::move(*media::MemoryStore::create((2 << 20) / kSectorBytes));
   ASSERT_TRUE(mkfs(

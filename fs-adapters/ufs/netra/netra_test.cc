@@ -180,8 +180,8 @@ TEST(Netra, TheFlusherCleansGroups) {
   bench::expect_clean(*m.store);
 }
 
-/// After a failed write, the header on the disk may still have the current generation. Its marks
-/// must then not be cleared before another generation has been written.
+/// After a failed write, the header on the disk may still have the current generation. The marks in
+/// that header must then not be cleared before another generation has been written.
 TEST(Netra, MarksStayUntilTheirGroupIsCleaned) {
   Mounted m(bench::setup_named("netra"));
   m.mount();

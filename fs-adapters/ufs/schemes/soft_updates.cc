@@ -86,8 +86,8 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
     // No dependency waits for this data. If an earlier growth has moved the fragments, the
-    // dependency of that growth may still be pending. It remains attached to this block, and the
-    // next write of the block resolves it.
+    // dependency of that growth may still be pending. That dependency remains attached to this
+    // block, and the next write of the block resolves it.
     return block;
   }
   count_dependency();
