@@ -1,7 +1,7 @@
 // Cuts the power after each write of a workload, and inside each write. The newest checkpoint must
-// be intact. After a mount, names and link counts must match the state after some operation that is
-// not earlier than the last synced one. Each file must have contents that it had at some time, and
-// synced data must exist. An unmount must leave no findings.
+// be intact. After a mount, names and link counts must match the state after the last synced
+// operation or after a later one. Each file must have contents that it had at some time, and synced
+// data must exist. An unmount must leave no findings.
 
 #include <algorithm>
 #include <functional>

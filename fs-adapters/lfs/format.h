@@ -179,10 +179,10 @@ SegmentUsage decode_usage(std::span<const std::byte> bytes);
 
 struct Checkpoint;
 /// Corrects the states in entries that were read from the checkpoint's blocks. The log advances
-/// while a long table is written, so the states in its first blocks may be outdated by the time the
-/// last block is written. The segment at the end of the log and the next one become active;
-/// segments with neither live bytes nor table blocks become clean; all others become dirty. A short
-/// table is left unchanged.
+/// while a long table is written. When the last block of the table is written, the states in the
+/// first blocks may therefore be outdated. The segment at the end of the log and the next one
+/// become active; segments with neither live bytes nor table blocks become clean; all others become
+/// dirty. A short table is left unchanged.
 void settle_states(const Superblock& superblock, const Checkpoint& checkpoint,
                    std::vector<SegmentUsage>& usage);
 

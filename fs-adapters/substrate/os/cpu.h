@@ -63,8 +63,8 @@ class Cpu : private Executor::StopListener {
   TimeNs computes_until_ = 0;  ///< end of the holder's current work; interrupts extend it
   /// end of interrupt handling that began while no fiber was computing
   TimeNs taken_until_ = 0;
-  WaitQueue woken_;   ///< fibers waiting for the processor with part of a slice left
-  WaitQueue sliced_;  ///< fibers waiting for the processor after using up a slice
+  WaitQueue woken_;   ///< waiting fibers that have part of a slice left
+  WaitQueue sliced_;  ///< waiting fibers that have used up their slice
 };
 
 }  // namespace headcrash::os

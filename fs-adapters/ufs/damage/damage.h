@@ -7,9 +7,9 @@
 //   sound image -> ImageSurvey -> Damaging -> damaged image, and permitted losses (Permitted)
 //
 // Each kind is a function in damage_of_inodes.cc, damage_of_names.cc, damage_of_maps.cc or
-// damage_of_features.cc, with an entry in its table. It selects an inode, name or group without
-// other damage in this image, so that the permitted losses are known exactly. If two files then
-// claim a block, the rule of fsck_duplicates.cc determines which one loses it.
+// damage_of_features.cc, with an entry in that file's table. The function selects an inode, name or
+// group that has no other damage, so that the permitted losses are known exactly. If two files then
+// claim a block, the rule of fsck_duplicates.cc determines which file loses the block.
 
 #include <cstdint>
 #include <functional>
