@@ -351,7 +351,7 @@ TEST_P(EverySystem, InodeNameNeverRefersToALaterFile) {
         EXPECT_TRUE(fs.unlink("a"));
         EXPECT_TRUE(fs.sync());  // until this sync, "b" may not be able to reuse the inode number
         put_file(fs, "b", "b");
-        /// in most systems, "b" now has the inode number of "a"
+        // In most systems, "b" now has the inode number of "a"
         const auto again = fs.stat(name.path());
         EXPECT_TRUE(control || (!again && again.error().value == ESTALE));
         EXPECT_TRUE(fs.sync());

@@ -207,8 +207,8 @@ VfsResult<std::int64_t> Store::clean_now() {
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
     // The index blocks and inodes that refer to moved blocks must be rewritten, too.
-    // overhead_bytes() is the size of those for the segments cleaned so far. Those for this segment
-    // are estimated as half of its live data.
+    // overhead_bytes() is their total size for the segments cleaned so far. Their size for this
+    // segment is estimated as half of the segment's live data.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;

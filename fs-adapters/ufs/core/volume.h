@@ -33,8 +33,8 @@
 
 namespace headcrash::ufs {
 
-/// Key of the superblock's buffer. A separate key is needed, because the superblock is not as long
-/// as a fragment and need not be aligned to one.
+/// Key of the superblock's buffer. A separate key is needed, because the superblock need not have
+/// the length or the alignment of a fragment.
 inline constexpr os::BufferKey kSuperblockKey{.object = 0, .block = -1};
 
 class Volume {

@@ -119,7 +119,7 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
 /// At the beginning, the file has only its direct blocks (96 KB).
 struct AppendWrites {
   std::vector<std::uint64_t> first;  ///< for blocks 12, 13, ...
-  /// for the 28 blocks after those of `first`
+  /// For the 28 blocks that follow those of `first`.
   std::vector<std::uint64_t> steady;
 };
 

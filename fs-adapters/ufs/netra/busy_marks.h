@@ -56,7 +56,7 @@ class BusyMarks {
 
   std::uint64_t generation() const;
   void set_generation(std::uint64_t generation);
-  /// number of directories that the last clear() recorded
+  /// Returns the number of directories that the last clear() recorded.
   std::uint32_t quiet_directories() const;
   /// Clears all marks. Records `directories`, the current number of directories among the group's
   /// inodes.
