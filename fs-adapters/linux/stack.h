@@ -42,8 +42,8 @@ struct StackRules {
   /// When a write reaches a disk of an md RAID-1, the mark for the written region in the
   /// write-intent bitmap is already durable.
   bool bitmap_marks_writes = false;
-  /// On each disk, the stack's own metadata is before this offset. It may differ between disks, so
-  /// `mirror_width` and `xor_is_zero` do not apply to it.
+  /// On each disk, the stack's own metadata is before this offset. No rule above covers writes of
+  /// this metadata.
   std::uint64_t data_offset_bytes = 0;
   bool any() const {
     return answered_after_all || flushed_on_all || preflushed_on_all || mirror_width != 0 ||
