@@ -21,8 +21,8 @@ namespace headcrash::adapters {
 inline constexpr std::size_t kImageNamesMax = 1U << 24U;
 
 /// Returns the inode of a path with components separated by '/'; "" is the root. Symbolic links are
-/// not followed. `list(inode)` returns the names of a directory: a Result of a range of {name,
-/// inode}.
+/// not followed. `list(inode)` reads a directory and returns a Result that contains a range of
+/// names as {name, inode}.
 template <typename List>
 Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path,
                                        const List& list) {

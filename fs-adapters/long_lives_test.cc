@@ -46,8 +46,8 @@ class LongLives : public LabImage {
     ASSERT_TRUE(checker->repair(*image_, {}));
   }
 
-  /// One life: random operations, after which the disk is filled and half of the new files are
-  /// removed.
+  /// Performs random operations in one mount, then fills the disk and removes half of the new
+  /// files. `end` selects how the mount ends.
   void live(int life, End end) {
     std::optional<User> user;
     with_mounted(
@@ -91,8 +91,8 @@ class LongLives : public LabImage {
     return free;
   }
 
-  /// Number of bytes that remain in use after everything has been removed. Only LFS keeps any: it
-  /// never frees blocks of its inode map.
+  /// Number of bytes that remain in use after everything has been removed. Zero except in LFS,
+  /// which never frees blocks of its inode map.
   std::uint64_t map_growth() const { return type().name() == "lfs" ? kMapGrowthBytes : 0; }
 
   bool roomy_ = false;  ///< the disk has enough room for the user's files

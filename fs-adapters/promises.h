@@ -49,8 +49,8 @@ struct Promises {
   /// fsync also persists all other changes to the object's names: added links, renames and
   /// removals.
   bool fsync_keeps_links = false;
-  /// Both promises above also hold after RENAME_EXCHANGE. False for XFS: the exchange changes
-  /// neither of the two inodes, so fsync has no log record to write.
+  /// Both promises above also hold after RENAME_EXCHANGE. False for XFS: an exchange changes
+  /// neither of the two inodes, so a later fsync of either one writes no log record.
   bool fsync_keeps_exchanged_name = true;
   /// The path is also kept if a directory in it was renamed before the object's name was created.
   /// In btrfs this holds because fsync logs the object together with its new directories; in f2fs,

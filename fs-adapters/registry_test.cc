@@ -1,4 +1,4 @@
-// Tests that every registered system must pass (system_under_test.h), each on a separate disk.
+// Tests that every registered system must pass (system_under_test.h). Each test creates a disk.
 #include "fs-adapters/registry.h"
 
 #include <fmt/format.h>
@@ -242,7 +242,7 @@ TEST_P(EverySystem, ChargesMemoryForStructuresInCore) {
 }
 
 TEST_P(EverySystem, ReadsWritesAndTruncatesFiles) {
-  constexpr std::uint64_t kHoleBytesMost = 50'000;  // several blocks of the largest block size
+  constexpr std::uint64_t kHoleBytesMost = 50'000;  // several blocks, even of the largest size
   make("plain");
   with_mounted(
       [](Vfs& fs) {
@@ -351,7 +351,8 @@ TEST_P(EverySystem, InodeNameNeverRefersToALaterFile) {
         EXPECT_TRUE(fs.unlink("a"));
         EXPECT_TRUE(fs.sync());  // until this sync, "b" may not be able to reuse the inode number
         put_file(fs, "b", "b");
-        const auto again = fs.stat(name.path());  // in most systems, "b" now has this inode number
+        // In most systems, "b" now has the inode number of "a"
+        const auto again = fs.stat(name.path());
         EXPECT_TRUE(control || (!again && again.error().value == ESTALE));
         EXPECT_TRUE(fs.sync());
       },

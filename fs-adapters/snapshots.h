@@ -1,7 +1,8 @@
 #pragma once
-// Snapshots of a whole file system. They are created while it is mounted, kept until dropped, and
-// mounted read-only or read from the image (system_under_test.h). MountedSystem::snapshots()
-// returns this interface if the file system supports it.
+// Snapshots of a whole file system. A snapshot is created while the file system is mounted, and is
+// kept until it is dropped. It can be mounted read-only, or read from the image
+// (system_under_test.h). MountedSystem::snapshots() returns this interface if the file system
+// supports it.
 //
 // Errors are error numbers: EINVAL for an invalid name, EEXIST if the name exists, ENOENT if it
 // does not, ENOSPC if there is no space or the maximum number is reached, EROFS if the mount itself

@@ -112,9 +112,9 @@ struct CheckOptions {
   /// digests. If empty, the digests are unknown, so the checker reads everything. Findings must not
   /// depend on whether digests are available; the lab verifies this.
   model::SectorDigests digests = {};
-  /// Computes digests like those in `digests`, but of sectors that are not in the store: those that
-  /// a recovery of the log would write. `lba` is the address of the sector. May be null; the
-  /// digests are then not used.
+  /// Computes the digest of a sector that is not in the store, because a recovery of the log would
+  /// write it. The digest must be of the same kind as those in `digests`. `lba` is the address of
+  /// the sector. If null, digests are not used.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 
@@ -202,8 +202,8 @@ class ImageReader {
 /// "4096"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
-/// An mkfs option. For all types, `uuid` receives the value of an adapter's `{uuid}`, and `time` is
-/// in seconds since the epoch. mkfs.headcrash-TYPE sets `time` to the current time.
+/// An mkfs option. Every type supports `uuid`, set to an adapter's `{uuid}`, and `time`, in seconds
+/// since the epoch. mkfs.headcrash-TYPE sets `time` to the current time.
 struct MkfsOption {
   std::string_view name;     ///< "block-size"
   char letter = 0;           ///< short option of mkfs.headcrash-TYPE; 0 if it has none
@@ -242,8 +242,8 @@ class MountedSystem {
   /// Simulates a power cut: discards everything without writing. May be called even after the
   /// executor has been halted. Afterwards, only the destructor may be called.
   virtual void abandon() = 0;
-  /// Returns false while there is background work that sync() does not wait for and that would
-  /// change the result of a check. A power cut may then leave residue.
+  /// Returns false while there is background work for which sync() does not wait and that would
+  /// change the result of a check. A power cut during this work may leave residue.
   virtual bool has_no_pending_changes() const { return true; }
   /// Drops in-core inodes that are unused and unchanged, so that the next user reads them again.
   /// Does not wait.
@@ -285,14 +285,15 @@ class FileSystemType;
 struct SystemDescription {
   std::string name;  ///< unique within its type, for example "soft-updates-init"
   std::string title;
-  /// A negative control: breaks promises on purpose, and the lab must detect that.
+  /// True for a negative control: the system breaks promises on purpose, and the lab must detect
+  /// the violations.
   bool control = false;
   bool shows_unmounted = false;  ///< for a control: the defect is also visible after an unmount
   /// A workload that reveals the defect, in campaign notation, such as "reuse/3@tiny~2". Set only
   /// for controls with a defect that few workloads reveal.
   std::string shown_by = {};
   Promises promises = {};
-  os::DiskQueueOptions queue = {};  ///< the driver order that the system requires
+  os::DiskQueueOptions queue = {};  ///< the driver's ordering rules that the system requires
   bool block_copy = false;          ///< os::BufferCacheOptions
   /// The syncer policy that the system requires; nullopt if any policy will do.
   std::optional<os::SyncerOptions> syncer = {};
@@ -332,7 +333,7 @@ class SystemUnderTest {
   /// Returns true if a power cut may leave findings of this kind although the system keeps its
   /// promises.
   virtual bool may_leave(const FindingKind& kind) const = 0;
-  /// Returns null if there is no alternative recovery.
+  /// Returns null if the system has no recovery other than ImageChecker::repair().
   virtual std::unique_ptr<RecoveryTrial> recovery_trial() const { return nullptr; }
   /// Returns a disk by name: "plain", "tiny", "deep" or "used" (see lab_disks.h). Returns nullopt
   /// if the type has no such disk; the trials on that disk are then skipped. "plain" is required.
@@ -355,7 +356,7 @@ struct DamageCounts {
 class RepairTrials {
  public:
   virtual ~RepairTrials() = default;
-  /// Fails if the repair is wrong. The error describes the damage.
+  /// Fails if the repair is wrong. The error names the damage that was applied to the image.
   virtual Result<void> run(std::uint64_t seed, DamageCounts& counts) = 0;
 };
 

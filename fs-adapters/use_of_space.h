@@ -12,8 +12,8 @@
 
 namespace headcrash::adapters {
 
-/// Upper estimate of the free space that an emptied file system lacks, compared with a new one,
-/// because its maps have grown.
+/// After a file system has been filled and emptied, its grown maps may occupy at most this much of
+/// the space that was free when it was new.
 inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 /// Size of the pieces in which files grow; not a multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;

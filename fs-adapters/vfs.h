@@ -160,7 +160,7 @@ class Vfs {
   // Operations on files. pread returns fewer bytes than requested only at the end of the file;
   // pwrite either writes all bytes or fails.
   virtual VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) = 0;
-  /// Opens a nameless file for reading and writing, as open(2) with O_TMPFILE.
+  /// Opens a nameless file for reading and writing, like open(2) with O_TMPFILE.
   virtual VfsResult<FileHandle> make_nameless() { return refuse(ENOTSUP); }
   virtual VfsResult<void> close(FileHandle file) = 0;
   virtual VfsResult<std::size_t> pread(FileHandle file, std::uint64_t offset,

@@ -280,7 +280,8 @@ class Checker::State {
     }
   }
 
-  /// Claims a sector that holds inodes. Several inodes may share it, but no other block may.
+  /// Claims a sector for an inode. Several inodes may share the sector, but nothing else may use
+  /// it.
   void own_inode_sector(SectorAddress address) {
     const Owner* const known = owner_of(address);
     if (known != nullptr && known->content == Content::inodes) {
@@ -479,8 +480,8 @@ class Checker::State {
 
   // The following members are computed again in each comparison.
   std::vector<std::pair<SectorAddress, Owner>> owners_;
-  /// Indexed by sector of the log. If blocks begin at the sector, 1 + the index in `owners_` of the
-  /// first of them; otherwise, 0.
+  /// Indexed by sector of the log: 1 + the index in `owners_` of the first block that begins at the
+  /// sector; 0 if no block begins there.
   std::vector<std::uint32_t> owner_at_;
   /// Indexed by sector of the log: true if a block uses the sector.
   std::vector<std::uint8_t> used_;

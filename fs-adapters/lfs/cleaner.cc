@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
-// Limit on the number of segments in a pass, if clean_stop() is lower.
+// A pass cleans at most this number of segments, or clean_stop() segments if that is more.
 constexpr std::uint32_t kReadAtOnceFactor = 8;
 
 }  // namespace
@@ -207,8 +207,8 @@ VfsResult<std::int64_t> Store::clean_now() {
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
     // The index blocks and inodes that refer to moved blocks must be rewritten, too.
-    // overhead_bytes() is their size for the segments cleaned so far. For this segment, it is
-    // estimated as half of the segment's live data.
+    // overhead_bytes() is their total size for the segments cleaned so far. Their size for this
+    // segment is estimated as half of the segment's live data.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;

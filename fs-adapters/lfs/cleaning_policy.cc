@@ -81,8 +81,8 @@ void SegmentSelector::rank(std::span<const Candidate> candidates, double least) 
   }
 }
 
-/// Selects the best candidates from `ranked_` until the pass is full. Returns false if `ranked_`
-/// does not have enough candidates for that.
+/// Selects the best candidates from `ranked_` until the pass reaches its limit on live data or on
+/// segments. Returns false if `ranked_` does not have enough candidates.
 bool SegmentSelector::take(std::span<const Candidate> candidates) {
   const auto later = [&](const Ranked& a, const Ranked& b) {
     if (a.worth != b.worth) return a.worth < b.worth;

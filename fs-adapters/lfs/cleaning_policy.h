@@ -114,7 +114,8 @@ struct LiveBlock {
 /// Sorts live blocks into write-back order. Keeps its buffer between calls.
 class WriteBackSorter {
  public:
-  /// `blocks` must be in the order in which the pass has read them. The sort is stable.
+  /// Sorts `blocks`, which must be in the order in which the pass has read them. Blocks of equal
+  /// age stay in that order.
   void sort(WriteBackOrder order, std::vector<LiveBlock>& blocks);
 
  private:

@@ -113,8 +113,8 @@ TEST(CleaningPolicy, DoesNotDependOnEarlierChoices) {
     options.live_at_once = 300;
     SegmentSelector kept(options);
     for (int pass = 0; pass < 200; ++pass) {
-      // The candidates are about equally good in most passes. In one pass of ten they are all
-      // worse, and in another one of ten they may be better.
+      // In most passes, the candidates are about equally good. In one pass of every ten, all of
+      // them are worse; in another one, some of them may be much better.
       const std::uint64_t live_min = pass % 10 == 7   ? 90
                                      : pass % 10 == 3 ? 1
                                                       : 50,

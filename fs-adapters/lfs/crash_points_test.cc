@@ -1,7 +1,7 @@
 // Cuts the power after each write of a workload, and inside each write. The newest checkpoint must
-// be intact. After a mount, names and link counts must match the state after some operation that is
-// not earlier than the last synced one. Each file must have contents that it had at some time, and
-// synced data must exist. An unmount must leave no findings.
+// be intact. After a mount, names and link counts must match the state after the last synced
+// operation or after a later one. Each file must have contents that it had at some time, and synced
+// data must exist. An unmount must leave no findings.
 
 #include <algorithm>
 #include <functional>
@@ -128,8 +128,8 @@ struct Crashes {
     bench::expect_clean(*disk.store);
   }
 
-  /// Checks the state between any two consecutive writes, and the state after each write that is
-  /// torn in the middle.
+  /// Checks the state between every two consecutive writes and, for each write, the state in which
+  /// that write is torn in the middle.
   void check_states(std::size_t every = 1) {
     const auto& log = disk.log.log;
     for (std::size_t i = 0; i < log.size() && problems.size() < 5; ++i) {
@@ -222,7 +222,7 @@ void settle(Machine& m, int seconds) {
   m.executor().sleep_until(m.executor().now() + seconds * model::kSecondNs);
 }
 
-/// Changes the structure in every way: creates, writes, links, renames, exchanges and removes
+/// Makes every kind of change to the tree: creates, writes, links, renames, exchanges and removes
 /// files.
 void change_things(Machine& m, Recorder& r) {
   Vfs& fs = r.fs();

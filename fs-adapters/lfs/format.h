@@ -123,8 +123,8 @@ struct Superblock {
   PointerPlace pointer_place(BlockId block) const;
   /// Returns the maximum number of blocks that a file can have on `level`.
   std::uint64_t blocks_of_level(std::uint8_t level) const;
-  /// Returns the size in the log of a block in a file of `size_bytes`. A file's last block may be
-  /// shorter than a full block only if the file has no index blocks.
+  /// Returns the size that a block has in the log if its file has `size_bytes`. Only the last block
+  /// of a file without index blocks may be shorter than a full block.
   std::uint32_t stored_bytes(std::uint64_t size_bytes, BlockId block) const;
   bool operator==(const Superblock&) const = default;
 };
@@ -179,10 +179,10 @@ SegmentUsage decode_usage(std::span<const std::byte> bytes);
 
 struct Checkpoint;
 /// Corrects the states in entries that were read from the checkpoint's blocks. The log advances
-/// while a long table is written, so the states in its first blocks may be outdated by the time the
-/// last block is written. The segment at the end of the log and the next one become active;
-/// segments with neither live bytes nor table blocks become clean; all others become dirty. A short
-/// table is left unchanged.
+/// while a long table is written. When the last block of the table is written, the states in the
+/// first blocks may therefore be outdated. The segment at the end of the log and the next one
+/// become active; segments with neither live bytes nor table blocks become clean; all others become
+/// dirty. A short table is left unchanged.
 void settle_states(const Superblock& superblock, const Checkpoint& checkpoint,
                    std::vector<SegmentUsage>& usage);
 

@@ -18,7 +18,7 @@ namespace headcrash::lfs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  /// Type of the named inode, with the values of d_type in a directory entry.
+  /// Type of the named inode. The values are those of d_type in a directory entry.
   std::uint8_t type = 0;
 };
 
@@ -54,8 +54,8 @@ class ImageReader {
     std::uint32_t bytes = 0;  ///< size in the log
   };
   Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
-  /// Like each_block() without a budget, but takes the blocks' sectors from the budget `sectors`.
-  /// Fails if the budget does not suffice.
+  /// Like each_block() without a budget, but subtracts the sectors of the visited blocks from the
+  /// budget `sectors`. Fails if the budget does not suffice.
   Result<void> each_block(const Inode& inode, tree::BlockBudget& sectors,
                           const std::function<void(const Block&)>& visit) const;
   Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;
@@ -70,8 +70,8 @@ class ImageReader {
   Result<std::size_t> read(const Inode& inode, std::uint64_t offset,
                            std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
-  /// Returns the summaries from the segment's start on, as long as their sequence numbers are
-  /// ascending. Later summaries are from an earlier use of the segment.
+  /// Returns the segment's summaries from its start up to the point where their sequence numbers
+  /// stop ascending. Later summaries are from an earlier use of the segment.
   struct Described {
     SectorAddress address = 0;
     SummaryEntry entry;

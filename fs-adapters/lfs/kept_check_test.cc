@@ -28,7 +28,7 @@ std::uint64_t digest_of(std::uint64_t lba, std::span<const std::byte> sector) {
   return any ? digest ^ (lba << 1U | 1U) : 0;
 }
 
-/// An in-memory disk that maintains digests, as explorations do.
+/// An in-memory disk that maintains digests of its sectors, like the disks in explorations.
 class DigestedStore final : public model::SectorStore {
  public:
   explicit DigestedStore(std::vector<std::byte> all) : bytes(std::move(all)), digests(sectors()) {
@@ -172,7 +172,7 @@ TEST_P(KeptChecks, MatchAFullCheck) {
                           std::size_t bytes) {
       std::memcpy(to.data() + write.lba * kSectorBytes, write.bytes.data(), bytes);
     };
-    // An earlier state, which is checked several times with other states in between.
+    // An earlier state. It is checked several times, with checks of other states in between.
     std::vector<std::byte> last;
     for (std::size_t i = 0; i < log.size() && !HasFatalFailure(); ++i) {
       const std::string where =

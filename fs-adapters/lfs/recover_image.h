@@ -42,8 +42,8 @@ class WritesApart final : public model::SectorStore {
   std::map<std::uint64_t, Sector> written_;
 };
 
-/// Recovers a sequence of images and reuses earlier results. A recovery depends only on the sectors
-/// that it reads: if they are the same, its writes are the same.
+/// Recovers a sequence of images and reuses earlier results. The writes of a recovery depend only
+/// on the sectors that the recovery reads.
 class KeptRecoveries {
  public:
   struct Made {

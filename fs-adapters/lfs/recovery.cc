@@ -181,7 +181,7 @@ class Recovery {
   }
 
   /// Reads the rest of the region into `bytes`, which already contains the summary. If the region's
-  /// checksum must be verified, reads the whole rest. Otherwise, reads only inodes, records and the
+  /// checksum must be verified, reads all of it. Otherwise, reads only inodes, records and the
   /// trailer, and skips data.
   VfsResult<void> read_region(const Summary& summary, SectorAddress address,
                               std::span<std::byte> bytes) {

@@ -111,7 +111,8 @@ TEST(LfsSpace, AFruitlessPassWritesNothing) {
   m.unmount();
 }
 
-/// Live data fills 90 % of the space for users. Each test overwrites it at random, many times.
+/// Live data fills 90 % of the space for users. Each test overwrites random parts of this data many
+/// times.
 class NearlyFull : public testing::TestWithParam<Selection> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,
                          testing::Values(Selection::greedy, Selection::cost_benefit,

@@ -49,7 +49,8 @@
 
 namespace headcrash::lfs {
 
-/// The rules on which the log depends. A control breaks one of them, and the lab must detect that.
+/// The rules on which the log depends. A control breaks one of these rules, and the lab must detect
+/// the violation.
 enum class Rule : std::uint8_t {
   /// An emptied segment is rewritten only after a checkpoint has recorded it as clean.
   reuse_waits_for_checkpoint,
@@ -70,8 +71,8 @@ struct MountOptions {
   std::uint64_t checkpoint_bytes = 0;
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
-  /// Cleaning starts when fewer than `clean_start` segments are clean, and stops at `clean_stop`. 0
-  /// selects a value that depends on the disk size.
+  /// The cleaner starts when fewer than `clean_start` segments are clean, and stops when
+  /// `clean_stop` segments are clean. 0 selects a value that depends on the disk size.
   std::uint32_t clean_start = 0, clean_stop = 0;
   bool background_cleaner = true;
   /// Maximum size of a request; longer writes are split. 0 for no limit.
@@ -215,7 +216,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Store(os::System& system, const Superblock& superblock, const MountOptions& options);
   static CoreInode& core(tree::CoreInode& inode) { return static_cast<CoreInode&>(inode); }
 
-  // os::WriteHooks. The hook vetoes all writes, because only the log writer may write blocks.
+  // Implements os::WriteHooks. before_write() vetoes every write, because only the log writer may
+  // write blocks.
   bool before_write(os::Outgoing&) override { return false; }
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
 

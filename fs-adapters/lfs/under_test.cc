@@ -166,7 +166,7 @@ class LfsReader final : public adapters::ImageReader {
     return (std::uint64_t{entry.address} << 8U) + entry.slot;
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    // An inode that is not allocated is not an error, as in formats with inodes at fixed addresses.
+    // Reports a free inode without an error, like formats with inodes at fixed addresses.
     if (number < reader_.map().size() && !reader_.map()[number].allocated())
       return adapters::ImageInode{.number = number};
     TRY(const auto found, reader_.inode(number_of(number)));

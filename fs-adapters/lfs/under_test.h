@@ -24,8 +24,8 @@ namespace headcrash::lfs {
 /// Returns the type. The first call creates the object.
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a system that file_system_type() does not list. It flushes the device's cache only if
-/// both `mount.flushes` and MountSettings::flushes are true.
+/// Creates a system that file_system_type() does not list. The system flushes the device's cache
+/// only if both `mount.flushes` and MountSettings::flushes are true.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 

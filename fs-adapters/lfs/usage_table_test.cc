@@ -36,8 +36,8 @@ TEST(LfsUsageTable, ACheckpointWritesOnlyChangedBlocks) {
   m.unmount();
 }
 
-/// Removes files all over the disk. The checkpoint also moves blocks of the tables, so further
-/// segments may become empty.
+/// Removes files from many parts of the disk. The checkpoint also moves blocks of the tables, so
+/// further segments may become empty.
 TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   Disk disk(kLongTable);
   Machine m(*disk.store);
@@ -99,8 +99,8 @@ TEST(LfsUsageTable, ASegmentLeftEmptyByABlockIsCleanAtOnce) {
 const bench::DiskOptions kTableOfSegments{
     .device_bytes = 8 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}};
 
-/// Between two checkpoints, removes files all over the disk, so that blocks all over the usage
-/// table change.
+/// Between two checkpoints, removes files from many parts of the disk, so that blocks in many parts
+/// of the usage table change.
 TEST(LfsUsageTable, ALongTableIsWrittenInSeveralRegions) {
   Disk disk(kTableOfSegments);
   bench::expect_clean(*disk.store, "mkfs");

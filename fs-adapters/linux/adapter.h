@@ -56,9 +56,9 @@ struct LinuxAdapter {
   /// The kernel replays the log when the file system is mounted, so a mount and an unmount suffice.
   bool replay_by_mount = false;
   GuestCommand replay;  ///< first stage of recovery; not used with replay_by_mount
-  /// Texts to look for in the command's output and in the kernel log. `replay_sign` means that the
-  /// log was not empty. `replay_damage_sign` means that the log was discarded instead of replayed,
-  /// which counts as damage whatever the exit code is.
+  /// Strings to search for in the command's output and in the kernel log. `replay_sign` means that
+  /// the log was not empty. `replay_damage_sign` means that the log was discarded instead of
+  /// replayed. This counts as damage, whatever the exit code is.
   std::string replay_sign, replay_damage_sign;
   /// Offset on the disk of eight bytes that are not all zero if there is a log to replay. Used if
   /// the kernel does not always report a replay: btrfs prints at most 100 lines in five seconds. 0
@@ -91,7 +91,8 @@ struct LinuxAdapter {
 struct Places {
   std::string_view device, log, uuid, target;
 };
-/// Replaces the placeholders. {options} is replaced first, and may contain others.
+/// Replaces the placeholders. {options} is replaced first; the replacement may contain other
+/// placeholders.
 std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Places& places,
                                  std::string_view options = {});
 std::string fill_in(const std::string& text, const Places& places, std::string_view options = {});

@@ -28,8 +28,8 @@ struct GuestCommand {
 /// Reads a command from the table `section`: command = [...], good = [0, 1], host = true.
 Result<void> read_command(const base::StrictTable& root, const std::string& section,
                           GuestCommand& command);
-/// Fails if a word contains a placeholder {name} that is not in `places`. `key` is the key of the
-/// list of words, for messages.
+/// Fails if a word contains a placeholder {name} that is not in `places`. `key` names the list of
+/// words in error messages.
 Result<void> check_placeholders(const base::StrictTable& root, const std::string& key,
                                 const std::string& word, const std::vector<std::string>& places);
 
@@ -49,8 +49,8 @@ struct GuestParts {
   std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install directory
   /// Names of modules to load from the kernel's package; their dependencies are added.
   std::vector<std::string> loads;
-  /// Names of modules from the kernel's package that a stack needs. A user-mode kernel has them
-  /// built in.
+  /// Names of the modules that a stack needs from the kernel's package. In a user-mode kernel,
+  /// these modules are built in.
   std::vector<std::string> stack_loads;
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages that are copied into the guest

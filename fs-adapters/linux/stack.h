@@ -25,8 +25,8 @@ namespace headcrash::adapters {
 
 inline constexpr std::size_t kStackDisksMost = 8;
 
-/// Promises of a stack. The lab checks them on the requests recorded at the stack's disks, without
-/// the file system (harness/explorer/guests/stack_rules.h).
+/// Promises of a stack. The lab checks whether the requests recorded at the stack's disks obey
+/// them, without the file system (harness/explorer/guests/stack_rules.h).
 struct StackRules {
   /// When the stack reports that a write is complete, no write to its disks is in flight.
   bool answered_after_all = false;
@@ -39,11 +39,11 @@ struct StackRules {
   /// there are no mirrors.
   std::size_t mirror_width = 0;
   bool xor_is_zero = false;  ///< the exclusive or of all disks' data is zero
-  /// When a write reaches a disk of an md RAID-1, the disk's write-intent bitmap marks the region,
-  /// and the mark is durable.
+  /// When a write reaches a disk of an md RAID-1, the mark for the written region in the
+  /// write-intent bitmap is already durable.
   bool bitmap_marks_writes = false;
-  /// On each disk, the stack's metadata is before this offset. The rules about equal data do not
-  /// apply to the metadata.
+  /// On each disk, the stack's own metadata is before this offset. No rule above covers writes of
+  /// this metadata.
   std::uint64_t data_offset_bytes = 0;
   bool any() const {
     return answered_after_all || flushed_on_all || preflushed_on_all || mirror_width != 0 ||

@@ -427,9 +427,9 @@ TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   crashes.expect_none();
 }
 
-/// While a generation is being written, another user, whose cache is small, writes to new blocks.
-/// These must not be the blocks that the generation has freed, because those still belong to the
-/// committed generation.
+/// While the generation of one user is being written, another user writes a file that is larger
+/// than the cache, so its blocks reach the disk. These must not be the blocks that the generation
+/// has freed, because those still belong to the committed generation.
 TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {
@@ -454,7 +454,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   crashes.expect_none();
 }
 
-// Controls. Each breaks a rule, and the test must detect that.
+// Controls. Each control breaks a rule, and the test must detect the violation.
 
 struct Control {
   const char* name = "";

@@ -314,7 +314,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   return read_at(*fresh, kind);
 }
 
-/// Releases a buffer. It was already marked dirty for its generation when the caller received it.
+/// Releases a buffer whose block is already marked dirty in its generation.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));
@@ -403,8 +403,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   if (size_bytes < inode.disk.size_bytes) {
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
-      // The truncation may undo a write that ran out of space, so it must not require more space.
-      // The operation's reserve suffices for a copy of this block.
+      // The truncation may undo a write that ran out of space. The truncation must therefore not
+      // require more space; the operation's reserve suffices for a copy of this block.
       TRY(const auto buffer, change_block(static_cast<Operation&>(operation), inode,
                                           size_bytes / s_.block_bytes, Room::kept_for_operation));
       if (buffer) std::fill(buffer.bytes().begin() + tail, buffer.bytes().end(), std::byte{0});

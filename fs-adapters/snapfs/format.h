@@ -68,7 +68,7 @@ struct PointerPath {
 
 enum class VersionCheck : std::uint8_t {
   every_sector,  ///< checks the generation in each sector, and the checksum
-  first_sector,  ///< for a control: checks only the generation in the first sector
+  first_sector,  ///< for a control: checks the generation in the first sector only, and no checksum
 };
 
 struct Superblock {
@@ -118,7 +118,8 @@ std::vector<std::byte> encode(const Superblock& superblock);
 /// not valid for a device of this size.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes,
                                      std::uint64_t device_sectors);
-/// Reads the newer one of the valid superblocks. If none is valid, the Error describes both slots.
+/// Reads both slots and returns the newer of the valid superblocks. If none is valid, the Error
+/// describes both slots.
 Result<Superblock> read_superblock(const model::SectorStore& store);
 inline std::uint64_t slot_lba(std::size_t slot) {
   return kSlotAt[slot % kSlotAt.size()] / kSectorBytes;

@@ -1,8 +1,8 @@
 #pragma once
 // Reads an unmounted image, for the checker and for oracles. The reader shows the newest committed
-// generation or, if the intent log has newer ones, the newest generation in the log. It shares only
-// the encoding (format.h) with the mounted file system, and never writes. The image is untrusted;
-// errors name the damaged inode.
+// generation or, if the intent log has newer ones, the newest generation in the log. The reader
+// shares only the encoding (format.h) with the mounted file system, and never writes. The image is
+// untrusted; errors name the damaged inode.
 
 #include <functional>
 #include <map>
@@ -20,7 +20,7 @@ namespace headcrash::snapfs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  /// Type of the named inode, with the values of d_type in a directory entry.
+  /// Type of the named inode. The values are those of d_type in a directory entry.
   std::uint8_t type = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Checks images that share nearly all sectors, such as the crash states of one run. If all sectors
-// that an earlier check has read are unchanged, its result is still valid.
+// Checks images that share nearly all sectors, such as the crash states of one run. The result of
+// an earlier check is still valid if all sectors that it depends on are unchanged.
 //
 // Because metadata is copied on write, all states with the same superblock have the same
 // generation's metadata. Results are therefore indexed by the superblocks. Only results without

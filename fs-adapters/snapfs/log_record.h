@@ -19,8 +19,8 @@ namespace headcrash::snapfs {
 
 struct LogRecord {
   std::uint64_t base = 0;  ///< generation of the superblock that the record continues
-  /// Position of the record among those written since the superblock, counted from 0. The record's
-  /// generation is base + 1 + sequence.
+  /// Number of earlier records that continue the same superblock. The record's generation is base +
+  /// 1 + sequence.
   std::uint32_t sequence = 0;
   // The following fields have the values that a superblock of this generation would have.
   std::uint32_t free_blocks = 0, free_inodes = 0, unlinked = 0, next_generation = 1;

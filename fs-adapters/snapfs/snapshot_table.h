@@ -1,10 +1,11 @@
 #pragma once
-// The table of kept snapshots: a block that contains their roots, and to which the superblock
-// refers. FORMAT.md describes it.
+// The table of kept snapshots: a block that contains their roots. The superblock refers to this
+// block. FORMAT.md describes the table.
 //
-// A snapshot is a generation whose roots are kept. Its block map says which blocks it contains, so
-// creating a snapshot copies nothing. A block may be reused when neither the newest generation's
-// map nor any snapshot's map contains it (Soares, Krieger and Da Silva, V-B).
+// A snapshot is a generation whose roots are kept. The block map of a snapshot shows which blocks
+// the snapshot contains, so creating a snapshot copies nothing. A block may be reused when neither
+// the newest generation's map nor any snapshot's map contains it (Soares, Krieger and Da Silva,
+// V-B).
 
 #include <span>
 #include <string>

@@ -172,8 +172,8 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   generation.record_leaves.insert(inode.number / s_.records_per_block());
 }
 
-/// For a control that breaks a rule: copies attributes of the next generation to the generation
-/// that is being written.
+/// Only for a control that breaks a rule. Copies attributes from the open generation to the
+/// generation that is being written.
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;
@@ -365,8 +365,8 @@ bool Store::is_short_of_room() const {
   return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
 }
 
-/// Returns true if commits cannot free space because of snapshots, so that even a removal fails
-/// with ENOSPC.
+/// Returns true if snapshots prevent commits from freeing space, so that even a removal fails with
+/// ENOSPC.
 bool Store::is_permanently_full() const {
   return !snapshots_.empty() && reserving_ == 0 && !something_deferred() && is_short_of_room();
 }

@@ -156,7 +156,8 @@ struct Counters {
   /// Number of dirty blocks that were freed while the older generation to which they belong was
   /// being written.
   std::uint64_t freed_in_flight = 0;
-  /// Maximum number of operations of the old generation that were in progress at a spawn.
+  /// Maximum number of operations that were still in progress in the old generation when a new one
+  /// was spawned.
   std::uint64_t most_concurrent = 0;
 };
 
@@ -225,7 +226,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
-  /// Makes the whole generation durable (III-B), by committing it or by writing a log record.
+  /// Makes the whole generation durable, by committing it or by writing a log record (section III-B
+  /// of the paper).
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 

@@ -78,7 +78,7 @@ class SnapfsReader final : public adapters::ImageReader {
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     TRY(const auto found, reader_.record(number_of(number)));
-    // An inode that is not allocated is not an error, as in formats with inodes at fixed addresses.
+    // Reports a free inode without an error, like formats with inodes at fixed addresses.
     if (!found) return adapters::ImageInode{.number = number};
     const Inode& inode = *found;
     return adapters::ImageInode{

@@ -28,9 +28,8 @@ constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
 /// supports is used.
 constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
                                                 9'000'000, 90'000};
-/// Units, in sectors, in which a format may count addresses. An edit that writes an address tries
-/// every unit. If the unit is that of the image's format, the edit `itself` makes a word the
-/// address of the sector that contains the word.
+/// Units, in sectors, in which a format may count addresses. The edits do not know the unit of the
+/// image, so an edit that writes an address exists for each unit.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   1,
@@ -49,7 +48,7 @@ enum class Kind : std::uint8_t {
   word,
   complement,
   half_word,
-  itself,       ///< sets the word to the address of the sector that contains it
+  itself,       ///< sets the word to the address of the word's own sector
   copy_word,    ///< copies another word from an area
   size,         ///< sets a 64-bit word to one of kSizes
   fill_itself,  ///< fills the rest of the sector with the sector's own address

@@ -58,9 +58,9 @@ class ImageTarget {
   /// Returns an edit program that is derived from `number`.
   std::string random(std::uint64_t number) const;
 
-  /// Checks, repairs and reads a damaged copy, mounts it as `system` (an index into systems(),
-  /// modulo their number) and uses its files. Fails the test if a repaired image is not sound.
-  /// Returns a number that differs between outcomes (fuzz::run).
+  /// Checks, repairs and reads a damaged copy, mounts it as one of systems() (`system` modulo their
+  /// number selects the system), and uses its files. Fails the test if a repaired image is not
+  /// sound. Returns a number that differs between outcomes (fuzz::run).
   std::uint64_t run(std::string_view program, std::uint64_t system) const;
 
  private:

@@ -1,5 +1,5 @@
-// Knowledge of particular types that these tests need: how to recompute checksums after an edit,
-// and which areas a mount may write (damaged_image.h).
+// Facts about particular types that the tests need: how to recompute checksums after an edit, and
+// which areas a mount may write (damaged_image.h).
 #include <algorithm>
 
 #include "fs-adapters/examples/shadow/format.h"

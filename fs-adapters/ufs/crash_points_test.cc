@@ -155,8 +155,8 @@ class CrashStates {
   CrashStates(const Setup& setup, media::MemoryStore& image)
       : setup_(setup), image_(image), scratch_(*media::MemoryStore::create(image.sectors())) {}
 
-  /// Checks the state between any two consecutive writes, and the state after each write that is
-  /// torn in the middle.
+  /// Checks the state between every two consecutive writes and, for each write, the state in which
+  /// that write is torn in the middle.
   CrashReport check(const LoggedStore& log, std::size_t synced_at) {
     for (std::size_t i = 0; i < log.log.size(); ++i) {
       const auto& write = log.log[i];

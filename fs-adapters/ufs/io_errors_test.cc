@@ -1,6 +1,6 @@
 // Tests I/O errors under every scheme: which errors are reported, which data survives, and which
-// writes must not occur afterwards (volume.h). harness/explorer/in_process/io_errors_test.cc draws
-// errors from seeds and lets the oracle judge the results.
+// writes must not occur afterwards (volume.h). In harness/explorer/in_process/io_errors_test.cc,
+// seeds select the errors and the oracle judges the results.
 #include <cerrno>
 
 #include "fs-adapters/ufs/format/image_reader.h"

@@ -70,8 +70,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const bool clean_wanted = clean == Clean::yes;
   if (changes_ == committed_changes_ && (committed_.clean || !clean_wanted)) return {};
 
-  // Copies the state to be written. While the writes are in flight, the only possible change is the
-  // release of an inode without a name. The table does not contain such inodes.
+  // Copies the state to be written. During the writes, the only possible change is the release of
+  // an inode without a name. The table contains no such inodes, so the copy stays correct.
   const std::uint64_t changes = changes_;
   std::vector<std::byte> bytes = table();
   cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes.size()));

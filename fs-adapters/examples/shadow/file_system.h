@@ -9,7 +9,7 @@ namespace headcrash::shadow {
 
 class FileSystem final : public tree::FileSystem {
  public:
-  /// Mounts the newest state. Delayed commits need a running syncer.
+  /// Mounts the newest state. If commits are delayed, the syncer must be running.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system,
                                                    const MountOptions& options) {
     TRY(auto store, Store::mount(system, options));

@@ -18,7 +18,7 @@
 namespace headcrash::shadow {
 
 using tree::InodeNumber;
-using BlockAddress = std::uint32_t;  ///< number of a block, counted from 0 at the end of the tables
+using BlockAddress = std::uint32_t;  ///< number of a block; block 0 follows the tables
 
 inline constexpr std::uint32_t kSectorBytes = model::kSectorBytes;
 inline constexpr InodeNumber kRootInode = 2;

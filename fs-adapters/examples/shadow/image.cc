@@ -40,7 +40,7 @@ std::uint64_t Image::layout() const {
   return mixed(mixed(mixed(its.id, its.block_bytes), its.blocks), its.inodes);
 }
 
-/// Returns a digest of the record, which includes the addresses of all the inode's blocks.
+/// Returns a digest of the inode's record, including the addresses of all its blocks.
 std::uint64_t Image::place_of(std::uint64_t inode) const {
   const Record* const record = find(inode);
   if (record == nullptr) return 0;

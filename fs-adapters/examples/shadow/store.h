@@ -52,7 +52,7 @@ struct CoreInode : tree::CoreInode {
   Record record;
 };
 
-/// The free space. Inodes count as free if they have no name, as in the checker.
+/// Free blocks and inodes. An inode without a name counts as free, as in the checker.
 struct Space {
   std::uint64_t free_blocks = 0, free_inodes = 0;
 };

@@ -70,9 +70,9 @@ struct BufferKey {
 /// The home of a buffer that has no address on the disk yet.
 inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
 
-/// The kind of a buffer's content. By default, a buffer is locked while it is written only if it
-/// contains metadata. Hooks also see writes of data, because a pointer may have to wait until the
-/// data to which it refers is on the disk.
+/// The kind of a buffer's content. By default, only buffers with metadata are locked while they are
+/// written. Hooks also see writes of data, because a pointer may have to wait until the data to
+/// which it refers is on the disk.
 enum class Content : std::uint8_t { metadata, data };
 
 class Buffer;  ///< buffer_state.h
@@ -224,7 +224,7 @@ class BufferCache {
   /// Like read() with `lba`, but for a block that a cleaner may move, or that may be moved after a
   /// failed write. If the block is not cached, calls `home` for its address once there is memory
   /// for the block. From then on, the block must not be moved until it has been read. `home` must
-  /// not wait. If it cannot determine the address at once, it returns kUnassigned; read() then
+  /// not wait. If `home` cannot determine the address at once, it returns kUnassigned; read() then
   /// returns device_failed and reads nothing.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                const std::function<std::uint64_t()>& home,

@@ -69,8 +69,8 @@ TEST(BufferCache, ReusedMemoryIsZeroed) {
   });
 }
 
-/// Fills a cache that has room for eight blocks with `blocks` metadata blocks, then with many data
-/// blocks. Returns, for each metadata block, whether it is still cached.
+/// Fills the cache, which has room for eight blocks, first with `blocks` metadata blocks and then
+/// with many data blocks. Returns, for each metadata block, whether it is still cached.
 std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t blocks) {
   CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});
   std::vector<bool> left;
@@ -558,8 +558,8 @@ TEST(BufferCache, AFailedCopyDoesNotReplaceANewerVersion) {
     w.cache.write_async(w.fill({0, 1}, 10, 7));
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
-    // The disk has already accepted the first write, which still fails. Only the second write
-    // succeeds.
+    // The disk has already accepted the first write, so that write still fails. Only the second
+    // write succeeds.
     w.disk.bad_sectors = {};
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);

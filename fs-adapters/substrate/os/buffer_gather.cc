@@ -104,8 +104,8 @@ bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& p
 }
 
 /// Undoes the preparation of a gathered write after the hooks have vetoed part number `refused`.
-/// Reports an error to the hooks for each earlier part, because they had permitted its write. Marks
-/// new buffers dirty.
+/// Reports an error to the hooks for each earlier part, because the hooks had permitted the write
+/// of that part. Marks new buffers dirty.
 void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::size_t refused) {
   for (std::size_t i = 0; i < refused; ++i)
     if (parts[i].buffer) hooks->after_write(parts[i].buffer.key(), 0, model::Status::device_failed);

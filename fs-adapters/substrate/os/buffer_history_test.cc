@@ -147,8 +147,8 @@ class BufferHistory : private WriteHooks {
       default:
         change(key, block);
     }
-    // A block of object 3 moves, and `block.home` must be the address of its last write. Every step
-    // therefore ends with change(), which writes the block.
+    // Blocks of object 3 move, so `block.home` must be the address of the block's last write. Every
+    // step therefore ends with change(), which writes the block.
     if (key.object == 3) change(key, block);
     if (alone) block.lock->unlock();
     if (random_.below(3) == 0)
@@ -195,7 +195,7 @@ class BufferHistory : private WriteHooks {
 
   void discard(const BufferKey& key, Block& block) {
     cache_.discard(key);
-    // The block may now have any version from the newest acknowledged one to the newest one.
+    // The next read may return any version from the newest acknowledged one to the newest one.
     const auto buffer = cache_.read(key, content_of(key), block.home, bytes_of(key));
     if (!buffer) return;
     std::uint64_t seen = 0;

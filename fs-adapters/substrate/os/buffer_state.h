@@ -35,14 +35,14 @@ class Buffer {
   Content content = Content::metadata;
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
-  /// If an earlier write of the block has failed, the bytes of that write, which are newer than the
-  /// bytes on the disk. Used only while the buffer is being read.
+  /// The bytes of an earlier write of the block that has failed; empty if there is no such write.
+  /// These bytes are newer than those on the disk. Used only while the buffer is being read.
   std::vector<std::byte> newer;
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
-  /// Number of transfers that pin the buffer. A transfer pins it if it will need the buffer at
-  /// completion, or if it sends a copy that does not count as cache memory.
+  /// Number of transfers that pin the buffer. A transfer pins the buffer if the buffer will be
+  /// needed at completion, or if the transfer sends a copy that does not count as cache memory.
   std::uint32_t pins = 0;
   /// True if the buffer has the disk's bytes or newer ones; false until a read completes.
   bool known = false;

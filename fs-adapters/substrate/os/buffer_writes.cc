@@ -95,8 +95,8 @@ void BufferCache::State::wait_for_writes() {
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
-/// Waits until the cache's limits permit another write, and charges the processor time for it. The
-/// calling fiber must hold the buffer.
+/// Waits until the cache's limits permit another write. Then charges the processor time for issuing
+/// that write. The calling fiber must hold the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
   wait_for_writes();
   const bool copied = travels_as_copy(buffer) && !needs_no_copy(buffer.bytes);
@@ -263,7 +263,7 @@ void BufferCache::State::keep_unwritten(Transfer& transfer) {
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
-  // A later write has newer bytes. If that write also fails, it calls keep_unwritten() itself.
+  // A later write has newer bytes. If that write also fails, keep_unwritten() is called for it.
   if (later_write_of(transfer)) return;
   std::vector<std::byte> sent = std::move(transfer.copy);
   sent.resize(transfer.bytes);  // zeroes are sent without a copy
@@ -294,7 +294,7 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
   settle(buffer);
 }
 
-/// Marks the writes in flight of these blocks as discarded, so that their failures are ignored.
+/// Marks the blocks' in-flight writes as discarded, so that failures of these writes are ignored.
 void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
   // Without copies, marking is unnecessary: each write in flight still has its buffer. If that

@@ -28,7 +28,7 @@ class Clock {
   virtual bool pass_until(TimeNs until) = 0;
 };
 
-/// Model time. Events of the simulation run only inside pass_until().
+/// A clock that shows model time. The simulation's events run only inside pass_until().
 class VirtualClock : public Clock {
  public:
   explicit VirtualClock(model::Simulation& simulation) : simulation_(simulation) {}
@@ -39,7 +39,7 @@ class VirtualClock : public Clock {
   model::Simulation& simulation_;
 };
 
-/// Time from CLOCK_MONOTONIC. Other threads post events to it.
+/// A clock of real time (CLOCK_MONOTONIC). Other threads can post events to the clock.
 class WallClock : public Clock {
  public:
   /// Origin of the reported time: the boot of the machine, or the epoch. The offset to the epoch is

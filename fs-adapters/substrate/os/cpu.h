@@ -61,9 +61,10 @@ class Cpu : private Executor::StopListener {
   bool computing_ = false;     ///< true while the holder sleeps for the duration of its computation
   TimeNs slice_left_ns_ = 0;   ///< remaining part of the holder's slice
   TimeNs computes_until_ = 0;  ///< end of the holder's current work; interrupts extend it
-  TimeNs taken_until_ = 0;     ///< end of interrupt handling on a processor that was idle
-  WaitQueue woken_;            ///< fibers waiting for the processor with part of a slice left
-  WaitQueue sliced_;           ///< fibers waiting for the processor after using up a slice
+  /// End of the interrupt handling that began while no fiber was computing.
+  TimeNs taken_until_ = 0;
+  WaitQueue woken_;   ///< waiting fibers that have part of a slice left
+  WaitQueue sliced_;  ///< waiting fibers that have used up their slice
 };
 
 }  // namespace headcrash::os

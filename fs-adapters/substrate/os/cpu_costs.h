@@ -10,8 +10,8 @@
 
 namespace headcrash::os {
 
-/// Costs for a machine and the part of its kernel below the file systems, in nanoseconds. Zero by
-/// default.
+/// Costs of a machine, and of the part of its kernel that is below the file systems, in
+/// nanoseconds. Zero by default.
 struct MachineCosts {
   TimeNs system_call = 0;   ///< entry, exit and argument checks
   TimeNs copy_per_kib = 0;  ///< copying between buffers (-CB)
@@ -24,8 +24,8 @@ struct MachineCosts {
   TimeNs process_created = 0;  ///< fork, exec and exit, for workloads that run commands
 };
 
-/// Costs of file system operations on the machine of MachineCosts. In a comparison, each kind of
-/// file system has its own FileSystemCosts; all share one MachineCosts.
+/// Costs of file system operations on the machine that a MachineCosts describes. In a comparison,
+/// each kind of file system has its own FileSystemCosts; all share one MachineCosts.
 struct FileSystemCosts {
   TimeNs path_component = 0;   ///< one component of a path, without the directory search
   TimeNs directory_entry = 0;  ///< one entry in a linear search for a name

@@ -150,8 +150,8 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   const std::vector<Follower> followers = std::exchange(slot.followers, {});
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
     // The write may have failed without being sent, because a request in its chain failed. Later
-    // writes of the same sectors also contain its changes, but their chains need not name the
-    // requests on which these changes depend. The later writes must therefore fail, too.
+    // writes of the same sectors also contain the changes of this write, but their chains need not
+    // name the requests on which these changes depend. The later writes must therefore fail, too.
     for (const Follower& follower : followers)
       if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
         doom(follower.id, changes);

@@ -49,7 +49,8 @@ class DiskOrder {
 
   DiskOrder(FlagMeaning flag, bool reads_bypass) : flag_(flag), reads_bypass_(reads_bypass) {}
 
-  /// Adds a request and returns its number. If it is ready at once, also adds it to `changes`.
+  /// Adds a request and returns its number. If the request is ready at once, also adds its number
+  /// to `changes`.
   RequestId add(Kind kind, std::uint64_t lba, std::uint32_t sectors, const Ordering& ordering,
                 Changes& changes);
   /// Completes a request that was ready. Adds to `changes` the requests that become ready or fail

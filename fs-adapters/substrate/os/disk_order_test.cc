@@ -86,9 +86,9 @@ class NaiveOrder {
       if (ready(j)) ids.insert(j);
     return ids;
   }
-  /// Completes a request. A failed write dooms pending later writes: those whose chain names it,
-  /// those that its flag or barrier has held back, and, if it was doomed itself, those to its
-  /// sectors.
+  /// Completes a request. A failed write dooms all pending later writes whose chain names it, and
+  /// those that its flag or barrier has held back. If the failed write was doomed itself, later
+  /// writes to its sectors are doomed too.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {

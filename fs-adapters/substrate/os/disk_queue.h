@@ -62,10 +62,10 @@ struct DiskQueueOptions {
   /// one other request is dispatched.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Maximum number of pending requests, which also limits their memory. At this number, transfer()
-  /// waits, and issue() must not be called; the cache limits the writes that it issues. Once
-  /// `requests_max` later requests have overtaken a request, it is dispatched next, regardless of
-  /// the schedule.
+  /// Maximum number of pending requests; it also bounds the memory for them. At this number,
+  /// transfer() waits, and issue() must not be called; the cache limits the writes that it issues.
+  /// Once `requests_max` later requests have overtaken a request, that request is dispatched next,
+  /// regardless of the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 
@@ -84,8 +84,8 @@ struct DiskTrace {
   std::uint32_t sectors = 0;
   bool flagged = false;
   std::uint32_t named = 0;  ///< number of requests named in its chain (Ordering::after)
-  /// The first request of the run in which this request was dispatched (its own id if it was
-  /// dispatched alone); 0 if it was never dispatched.
+  /// The first request of the concatenation in which this request was dispatched (its own id if it
+  /// was dispatched alone); 0 if it was never dispatched.
   RequestId went_with = 0;
   model::Status status = model::Status::ok;
   TimeNs issued_at = 0, dispatched_at = 0, completed_at = 0;

@@ -235,7 +235,7 @@ TEST(DiskQueue, OrderFlushesAreNotDelayedForever) {
     for (std::uint64_t i = 0; i < 100; ++i) issuer.write(i * 10, 1, i);
     w.queue.wait_for(1);
     EXPECT_EQ(w.disk.log[33], "f0+0");
-    // Includes the request after the flush, which was dispatched before any fiber ran.
+    // Includes the request after the flush. That request was dispatched before any fiber ran.
     EXPECT_EQ(w.disk.log.size(), 35U);
     w.queue.drain();
   });

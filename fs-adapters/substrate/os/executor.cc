@@ -34,7 +34,7 @@ class Fiber {
   Executor::Kind kind = Executor::Kind::user;
   std::uint64_t number = 0;  ///< number of the fiber, in spawn order
   Fiber* next = nullptr;     ///< next fiber in the run queue or a wait queue
-  /// Higher values run first; 0 for all fibers if the executor has no schedule.
+  /// Fibers with higher values run first. 0 for all fibers if the executor has no schedule.
   std::int64_t priority = 0;
   const FiberLock* awaited = nullptr;  ///< the FiberLock for which the fiber is waiting
 };

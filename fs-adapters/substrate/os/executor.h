@@ -91,8 +91,8 @@ class Executor {
   Fiber* current() const;
   /// Sets a listener that is called whenever a fiber stops running because it waits, sleeps, yields
   /// or ends. Null removes the listener. The listener may wake fibers but must not wait. A
-  /// processor (cpu.h) uses a listener to detect that its holder has stopped, and is then free for
-  /// another fiber.
+  /// processor (cpu.h) uses a listener to detect that the fiber that held the processor has
+  /// stopped. Another fiber can then take the processor.
   class StopListener {
    public:
     virtual ~StopListener() = default;
@@ -113,7 +113,8 @@ class Executor {
 /// A queue of fibers that wait for the same event. Any code on the executor's thread may wake them,
 /// including event handlers. Fibers are woken in FIFO order, or in the order of their priorities if
 /// there is a schedule. Waking a fiber makes it runnable but does not run it. halt() does not wake
-/// these fibers; each of them is woken when the fiber or request for which it waits ends.
+/// the waiting fibers. They are woken as usual, when the fibers and requests for which they wait
+/// end.
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}
@@ -131,12 +132,12 @@ class WaitQueue {
   Fiber* last_ = nullptr;
 };
 
-/// A mutex for fibers. The waiting fibers get it in the order of a WaitQueue. Not recursive.
+/// A mutex for fibers. Waiting fibers get the mutex in the order of a WaitQueue. Not recursive.
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}
-  /// Takes the lock, waiting for it if necessary. This call is a possible switch even if the lock
-  /// is free.
+  /// Takes the lock; waits if another fiber holds it. This call is a possible switch even if the
+  /// lock is free.
   void lock();
   /// If the lock is free, takes it and returns true; otherwise, returns false. Never waits, and
   /// never switches to another fiber.

@@ -8,14 +8,15 @@
 namespace headcrash::os {
 namespace {
 
-/// The number of change points is drawn from 1 to 2^n, where n is itself drawn from the numbers
-/// below this constant. Short histories need few change points, and long histories need many.
+/// First, n is drawn from the numbers below this constant. Then the number of change points is
+/// drawn from 1 to 2^n. Short histories need few change points, and long histories need many.
 constexpr std::uint64_t kChangesBits = 7;
-/// For each change point, n is drawn from this range, and then the change point from the first 2^n
-/// possible switches. Runs differ in length, so all orders of magnitude are equally likely.
+/// For each change point, first n is drawn from this range. Then the change point is drawn from the
+/// first 2^n possible switches. Runs differ in length, so all orders of magnitude are equally
+/// likely.
 constexpr std::uint64_t kBitsLeast = 4, kBitsMost = 12;
-/// A hold time is drawn below a limit, which is itself random: a power of 2 in nanoseconds, at
-/// least 2^21 (about 2 ms). At one change point in three, the fiber is not held.
+/// First, an upper limit is drawn: a power of 2 in nanoseconds, at least 2^21 (about 2 ms). The
+/// hold time is then drawn below this limit. At one change point in three, the fiber is not held.
 constexpr std::uint64_t kHoldBitsLeast = 20;
 constexpr std::uint64_t kHoldsNothingOneIn = 3;
 constexpr std::size_t kOmittedMost = 64;  // number of bits in FiberScheduleOptions::omitted

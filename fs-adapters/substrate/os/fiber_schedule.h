@@ -30,8 +30,8 @@
 
 namespace headcrash::os {
 
-/// Decides which fiber an executor runs next. It must outlive the executor that calls it, and must
-/// be used for one run only.
+/// Decides which fiber an executor runs next. A schedule must outlive the executor that calls it,
+/// and must be used for one run only.
 class FiberSchedule {
  public:
   /// The effect of a possible switch on the running fiber.
@@ -98,8 +98,7 @@ class RandomPriorities final : public FiberSchedule {
 
 class ScheduleEnumerator final : public FiberSchedule {
  public:
-  /// In each schedule, at most `deviations_max` choices deviate from FIFO order, that is, are not
-  /// 0.
+  /// In each schedule, at most `deviations_max` choices are not 0. A choice of 0 keeps FIFO order.
   explicit ScheduleEnumerator(std::size_t deviations_max) : deviations_max_(deviations_max) {}
 
   /// Prepares the next schedule. Must be called after each run. Returns false if all schedules have

@@ -33,7 +33,8 @@ struct World {
   os::System system;
   os::Account account{.name = "bench"};
 
-  /// Runs `body` on each of `fibers` fibers and prints the rate.
+  /// Runs `body` on each of `fibers` fibers. Together, the fibers perform `things` actions. Prints
+  /// the number of actions per second and the time for each.
   template <typename Body>
   void measure(const char* what, int fibers, double things, const Body& body) {
     const std::clock_t before = std::clock();

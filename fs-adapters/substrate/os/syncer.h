@@ -21,16 +21,16 @@ struct SyncerOptions {
     sweep,
     periodic,  ///< writes everything every `interval_ns`, like the classic `update` daemon
     interval,  ///< each second, writes data at least `interval_ns` old, and all metadata
-    /// Like `interval`, but all dirty data must be on the disk by the age of `interval_ns`. Data is
-    /// therefore written earlier, by the time needed to write all dirty data at
-    /// `drain_bytes_per_s`.
+    /// Like `interval`, but all dirty data must be on the disk before it is older than
+    /// `interval_ns`. Data is therefore written earlier, by the time needed to write all dirty data
+    /// at `drain_bytes_per_s`.
     burst,
     /// Each call that changes something returns only after its changes are on the disk
     /// (tree/file_system.h).
     write_through,
   };
-  /// The event from which a buffer's age is counted. In the paper, it is the last change: data that
-  /// changes at least once per interval never becomes old enough to be written. That is an
+  /// The event from which a buffer's age is counted. In the paper, this event is the last change,
+  /// so data that changes at least once per interval is never old enough to be written. That is an
   /// advantage for data that is overwritten, but a block that keeps growing may stay dirty forever.
   enum class Age : std::uint8_t { since_last_change, since_first_change };
   Policy policy = Policy::sweep;
@@ -44,8 +44,8 @@ struct SyncerOptions {
   /// Otherwise, a change to an inode would wait twice: first in core, then in the block.
   bool metadata_waits = false;
   /// If true, logs, commits and in-core inodes are written at the same times as with the sweep
-  /// policy; their file system defines these times. Linux 2.4 works this way: kupdate writes
-  /// buffers, and a journal commits on its own timer.
+  /// policy; the file system defines these times. Linux 2.4 works this way: kupdate writes buffers,
+  /// and a journal commits on its own timer.
   bool own_times = false;
   /// For `burst`: rate at which the disk can absorb dirty data; must be positive.
   std::uint64_t drain_bytes_per_s = 0;

@@ -219,7 +219,7 @@ TEST(Syncer, WorkRunsInOrderAtTheTickBeforeTheSweep) {
     w.syncer.add_work([&] {
       say("a");
       w.change(7);
-      w.executor.sleep_until(w.executor.now() + kSecondNs / 2);  // items are allowed to wait
+      w.executor.sleep_until(w.executor.now() + kSecondNs / 2);  // a work item may wait
       w.syncer.add_work([&] { say("asked for by a"); });
     });
     w.syncer.add_work([&] { say("b"); });

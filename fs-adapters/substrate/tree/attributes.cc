@@ -1,5 +1,5 @@
-// Part of the tree (file_system.h): operations on attributes, and those that concern neither names
-// nor file contents.
+// Part of the tree (file_system.h): operations on attributes, and other operations that concern
+// neither names nor file contents.
 
 #include <cerrno>
 

@@ -1,5 +1,5 @@
 #pragma once
-// An in-core inode as the tree sees it, references to it, and its lock.
+// The part of an in-core inode that the tree uses: attributes, references and the lock.
 //
 // An implementation of InodeStore (inode_store.h) derives its inode from CoreInode, keeps it in a
 // table, and counts references. Each Handle is one reference and ends with put(). An inode without

@@ -11,7 +11,8 @@
 namespace headcrash::tree {
 namespace {
 
-/// Returns the chunks of a block; the buffer may extend beyond the end of the directory.
+/// Returns the bytes of a block that belong to the directory, in whole chunks. In the last block,
+/// the buffer may extend beyond them.
 std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, std::int64_t block,
                                const os::HeldBuffer& buffer) {
   const std::uint64_t start = static_cast<std::uint64_t>(block) * store.block_bytes();

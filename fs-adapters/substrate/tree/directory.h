@@ -27,8 +27,8 @@ struct FoundName {
 VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& directory,
                                               std::string_view name);
 
-/// Returns the number of a block that has room for the name. May grow the directory. find_name()
-/// must have missed the name, and the directory must not have changed since.
+/// Returns the number of a block that has room for the name. May grow the directory. REQUIRES:
+/// find_name() has not found the name, and the directory has not changed since.
 VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreInode& directory,
                                   std::string_view name);
 

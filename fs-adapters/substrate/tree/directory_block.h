@@ -105,8 +105,8 @@ struct AddedEntry {
   std::uint32_t chunk() const { return offset / kChunkBytes; }
 };
 
-/// Returns the number of the first chunk whose total free space is enough, even if it is not
-/// contiguous.
+/// Returns the number of the first chunk with enough free space for a name of `name_bytes`. The
+/// free space need not be contiguous.
 std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
                                              std::size_t name_bytes);
 /// Adds an entry to a chunk, in the slack of another entry or in place of a free one. If no single

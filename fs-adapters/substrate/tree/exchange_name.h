@@ -1,6 +1,6 @@
 #pragma once
-// The temporary name that an exchange uses (rename.cc). It refers to the target's inode while
-// neither of the two exchanged names does.
+// The temporary name that an exchange uses (rename.cc). The name refers to the target's inode
+// during the steps in which neither of the two exchanged names does.
 //
 // A power cut may leave this name on the disk. fsck then removes it, unless the inode has no other
 // name. (A name in an unreachable directory does not count, because that directory may already have

@@ -56,9 +56,9 @@ struct BlockWanted {
   std::int64_t block = 0;
   std::uint32_t bytes = 0;   ///< number of bytes that the block must have after the write
   bool overwritten = false;  ///< the caller overwrites all current bytes, so no read is needed
-  /// Initial bytes of a new block; the store's hooks may see them. The store fills the rest of the
-  /// block with empty chunks (directory_block.h) in a directory, and with zeroes otherwise. The
-  /// tree releases the block without marking it dirty, so the store must mark it dirty.
+  /// Bytes with which a new block begins. The store's hooks may see them. The store fills the rest
+  /// of the block with empty chunks (directory_block.h) in a directory, and with zeroes otherwise.
+  /// The tree releases the block without marking it dirty, so the store must mark it dirty.
   std::span<const std::byte> first_contents = {};
 };
 
@@ -112,10 +112,10 @@ class InodeStore {
   /// BufferCache::get() does.
   void charge_structures();
 
-  /// Runs one system call that changes something as one operation: begins the operation (for
-  /// example, with a journal handle or with room in a log), runs the body, and ends the operation.
-  /// If the body fails with ENOSPC and space could be reclaimed, may run it a second time. Fails
-  /// with EIO if the store has stopped.
+  /// Runs one system call that changes something. Runs it as one operation: begins the operation
+  /// (for example, with a journal handle or with room in a log), runs the body, and ends the
+  /// operation. If the body fails with ENOSPC and space could be reclaimed, may run it a second
+  /// time. Fails with EIO if the store has stopped.
   virtual VfsResult<void> change(const std::function<VfsResult<void>(Operation&)>& body) = 0;
 
   // In-core inodes.

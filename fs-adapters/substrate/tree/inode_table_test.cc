@@ -37,7 +37,7 @@ struct TableWorld {
   void spawn(const std::function<void()>& body) {
     executor.spawn(os::Executor::Kind::user, account, body);
   }
-  /// Releases a reference, as a store does.
+  /// Releases a reference, as a store's put() does.
   void put(TableInode& inode) {
     if (--inode.references == 0) table.make_idle(inode);
   }

@@ -49,8 +49,8 @@ struct MovedEntry {
 /// the ".." in either order.
 struct DroppedLink {
   CoreInode* inode = nullptr;  ///< the inode that loses the link; null if no link is dropped
-  /// If the name of a directory is removed, the parent directory that contained the name; otherwise
-  /// null. The parent's link count includes the directory.
+  /// The parent directory that loses a subdirectory; its link count includes that subdirectory.
+  /// Null if the removed name is not the name of a directory.
   CoreInode* parent = nullptr;
   /// Number of links that `inode` loses: 2 for a removed directory, because its "." also counts; 0
   /// if `inode` keeps all its links.

@@ -87,7 +87,7 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   return change([&](Operation& operation) -> VfsResult<void> {
     TRY(auto at, walk_to_parent(path, &operation));
     // Declared first, so that the handle is destroyed after all locks have been released.
-    // Destroying the handle may remove the inode, and that may take long.
+    // Destroying the handle may remove the inode, and that may take a long time.
     InodeHandle gone;
     InodeLock parent_lock(*at.directory);
     TRY(const auto found, find_name(*store_, *at.directory, at.name));

@@ -186,8 +186,8 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t 
   return std::nullopt;
 }
 
-/// Returns the place after the file's last allocation, which may have been an index block. If
-/// nothing has been allocated yet, derives a group from the inode's number.
+/// Returns the address after the file's last allocation, which may have been that of an index
+/// block. If nothing has been allocated yet, derives a group from the inode's number.
 Allocator::Wanted Allocator::spread_place(const CoreInode& inode) const {
   const Geometry& geometry = volume_.geometry;
   const FragmentAddress next =

@@ -58,7 +58,7 @@ class LazyInodes {
  public:
   explicit LazyInodes(Volume& volume);
   /// Ensures that the group's slots up to `slot` are initialised on the disk, and that the header
-  /// records this. The caller must not hold a header.
+  /// counts them as initialised. The caller must not hold a header.
   VfsResult<void> initialise(std::uint32_t group, std::uint32_t slot);
 
  private:
@@ -123,7 +123,7 @@ class Allocator {
   Wanted spread_place(const CoreInode& inode) const;
   std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block,
                                 FragmentAddress after) const;
-  /// The positions at which a search within a group begins; relative to the group. If `forward` is
+  /// Where a search within a group begins. Positions are relative to the group. If `forward` is
   /// true, the search does not wrap around.
   struct Search {
     /// If nullopt, the search begins at the group's rotor.

@@ -71,8 +71,8 @@ TEST(Allocator, SpreadFilesBeginAnywhereAndAreContiguous) {
       CoreInode file(w.m.executor, number);
       const auto first = allocator.allocate(file, 0, 0, 4);
       ASSERT_TRUE(first);
-      // The first file in a group is placed before the group's tables, so its next block is not
-      // adjacent.
+      // The first file in a group is placed before the group's tables, so the tables separate the
+      // file's first block from its next one.
       if (groups.insert(w.geometry().group_of_fragment(*first)).second) continue;
       // The next allocation is for an index block, which has no previous block.
       const auto index = allocator.allocate(file, kDirectPointers, 0, 4);

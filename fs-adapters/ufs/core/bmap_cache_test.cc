@@ -171,8 +171,8 @@ TEST_P(BmapCuts, KeepFsyncedData) {
   m.mount();
   struct Promise {
     std::size_t writes;
-    /// The file must have at least `size` bytes after `writes` disk writes. If `cut` is not 0, a
-    /// truncation is in flight, and nothing is promised.
+    /// After `writes` disk writes, the file must have at least `size` bytes. If `cut` is 1, a
+    /// truncation is in flight, and no size is promised.
     std::uint64_t size, cut = 0;
   };
   std::vector<Promise> promises;
@@ -199,7 +199,7 @@ TEST_P(BmapCuts, KeepFsyncedData) {
     };
     for (int i = 0; i < 40; ++i) grow(1 + i % 3, i % 2 == 0);
     grow(9, true);
-    // Now the fsynced cache is merged, and the inode is written by a later operation.
+    // The next write merges the cache that was fsynced. A later operation writes the inode.
     grow(20, false);
     bench::put_file(fs, "beside", "b");
     EXPECT_TRUE(fs.sync());

@@ -74,8 +74,8 @@ class CylinderGroup {
   void use_inode(std::uint32_t inode, bool directory);   ///< `inode` must be free
   void free_inode(std::uint32_t inode, bool directory);  ///< `inode` must be in use
 
-  // The following functions take numbers of fragments. The number of each block's first fragment is
-  // a multiple of fragments_per_block().
+  // In the following functions, `fragment` is a fragment number. The number of each block's first
+  // fragment is a multiple of fragments_per_block().
   bool fragment_free(std::uint32_t fragment) const;
   bool block_free(std::uint32_t fragment) const;
   /// run_free() returns true if all fragments of the run are free, and run_used() if all are in

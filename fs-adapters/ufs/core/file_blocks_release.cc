@@ -141,7 +141,8 @@ class BlockRelease {
   }
 
  private:
-  /// Returns the number of file blocks below one pointer of an indirect block with `levels` levels.
+  /// Returns the number of file blocks to which each pointer leads, in an indirect block with
+  /// `levels` levels.
   std::uint64_t below(std::uint32_t levels) const { return geometry().blocks_below(levels - 1); }
 
   Volume& volume_;

@@ -139,7 +139,7 @@ VfsResult<void> FileSystem::unmount() {
   if (done && volume_->super.features.netra()) done = volume_->write_superblock(false);
   if (done) done = volume_->write_superblock(true);
   if (!done) {
-    // Otherwise, blocks that have not been written could reach the disk later, out of order.
+    // The disk keeps its present state. Further writes could reach the disk out of order.
     volume_->abandoned = true;
     volume_->syncer.forget_work();
     volume_->cache.discard_all();

@@ -323,7 +323,7 @@ TEST_P(SeveralUsers, CannotRenameIntoAConcurrentlyRemovedDirectory) {
   go = true;
   // The rename is now searching the ancestors of d.
   m_.executor.run_until(m_.executor.now() + model::kSecondNs);
-  begin([&] { removed = m_.file_system->rmdir("d"); });  // the removal now holds the root
+  begin([&] { removed = m_.file_system->rmdir("d"); });  // the removal now holds the root's lock
   go_on = true;
   m_.executor.run();
   // With the journal, no removal can take place between the start and the end of the rename.

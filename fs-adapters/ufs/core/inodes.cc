@@ -107,8 +107,8 @@ void Inodes::mark_changed(tree::CoreInode& inode) {
   volume_.syncer.add_work(
       [this] {
         write_back_scheduled_ = false;
-        // If an inode cannot be copied to its block, it stays changed, and sync and unmount report
-        // the error.
+        // If an inode cannot be copied to its block, the inode stays dirty, and sync and unmount
+        // report the error.
         (void)write_all_delayed();
       },
       volume_.syncer.due_at(os::Content::metadata, kWriteBackNs));
@@ -198,7 +198,7 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
     const InodeLock lock(inode);
     if (changed(inode.number))
       (void)write_delayed(
-          inode);  // if the inode's block cannot be read, the inode remains changed and in core
+          inode);  // if the inode's block cannot be read, the inode stays dirty and in core
   }
   // During the wait above, another user may have removed the inode's last name and released its
   // reference.

@@ -39,7 +39,7 @@ struct CoreInode : tree::CoreInode {
   /// has been allocated.
   FragmentAddress last_allocated = 0;
   std::uint16_t links_tagged = 0;  ///< for Netra: the link count to which the inode's tags apply
-  /// A regular file's bmap cache (feature bmap_cache). If empty, the file uses no pointer of the
+  /// A regular file's bmap cache (feature bmap_cache). Empty if the file uses no pointers from the
   /// cache on the disk.
   BmapCache bmap = {};
   os::Links<CoreInode> in_list;  ///< links of Inodes::used_ or Inodes::idle_

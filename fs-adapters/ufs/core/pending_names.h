@@ -39,7 +39,7 @@ class PendingNames {
   explicit PendingNames(Volume& volume) : volume_(volume) {}
 
   /// Adds a pending name of `inode`. The name is in block number `block` of `directory`. Must be
-  /// called after the scheme has received the block.
+  /// called after the block has been passed to the scheme.
   void note(InodeNumber inode, InodeNumber directory, std::int64_t block);
   /// Records that a directory was moved; note() must already have been called for its new name.
   /// Nothing is recorded for the inodes below the directory, so every fsync must include the

@@ -28,8 +28,8 @@ VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operatio
   auto buffer = read_file_block(volume, directory, block, at);
   if (!buffer) return buffer;
   tree::format_chunks(buffer->bytes().subspan(from, to - from));
-  // Beyond the direct blocks, only other systems write directories that end in the middle of a
-  // block. Schemes do not roll back the size in this case.
+  // Beyond the direct blocks, our directories consist of whole blocks; only those written by other
+  // systems end in the middle of a block. Schemes do not roll back the size in this case.
   if (block >= kDirectPointers) {
     volume.cache.write_delayed(std::move(*buffer));
     return read_file_block(volume, directory, block, at);

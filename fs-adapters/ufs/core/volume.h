@@ -33,8 +33,8 @@
 
 namespace headcrash::ufs {
 
-/// Key of the superblock's buffer. A separate key is needed, because the superblock has a length of
-/// its own and need not be aligned to a fragment.
+/// Key of the superblock's buffer. A separate key is needed, because the superblock need not have
+/// the length or the alignment of a fragment.
 inline constexpr os::BufferKey kSuperblockKey{.object = 0, .block = -1};
 
 class Volume {

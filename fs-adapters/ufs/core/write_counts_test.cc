@@ -116,10 +116,10 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
 }
 
 /// Numbers of disk writes for blocks that are appended to a file, with an fsync after each block.
-/// Before that, the file has only its direct blocks (96 KB).
+/// At the beginning, the file has only its direct blocks (96 KB).
 struct AppendWrites {
   std::vector<std::uint64_t> first;  ///< for blocks 12, 13, ...
-  /// For the 28 blocks appended after those of `first`.
+  /// For the 28 blocks that follow those of `first`.
   std::vector<std::uint64_t> steady;
 };
 

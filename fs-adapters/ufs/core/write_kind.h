@@ -2,8 +2,9 @@
 // The kind of data in a write, for statistics (os::BlockRequest::kind). Structures at fixed places
 // are recognised by their addresses; those in the data area are recognised by their buffers.
 //
-// Peacock, Kamaraju and Agrawal 1998, section 4, need this distinction: there, the hit rate of a
-// write cache determines whether logging is better than updating in place.
+// In section 4 of Peacock, Kamaraju and Agrawal 1998, the hit rate of a write cache determines
+// whether logging is better than updating in place. Measuring that rate requires the kind of each
+// write.
 
 #include <cstdint>
 #include <span>

@@ -34,8 +34,8 @@ bool has_pointers(const ufs::Geometry& geometry, const Inode& inode) {
   return type != ufs::kTypeCharacter && type != ufs::kTypeBlock;
 }
 
-/// Returns true if the slot has never been used, which applies to most slots. In a table that is
-/// zeroed lazily, such slots may have any contents.
+/// Returns true if the slot has never been used. In a table that is zeroed lazily, such slots may
+/// have any contents.
 bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry,
                InodeNumber number) {
   const std::uint64_t header = geometry.byte_of(geometry.header(geometry.group_of_inode(number)));

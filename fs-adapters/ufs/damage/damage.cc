@@ -1,4 +1,4 @@
-// Operations that damage an image, and the losses that they permit (damage.h).
+// The kinds of damage, and the losses that a repair of each kind may cause (damage.h).
 #include "fs-adapters/ufs/damage/damage.h"
 
 #include <fmt/format.h>

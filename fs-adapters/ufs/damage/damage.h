@@ -7,9 +7,9 @@
 //   sound image -> ImageSurvey -> Damaging -> damaged image, and permitted losses (Permitted)
 //
 // Each kind is a function in damage_of_inodes.cc, damage_of_names.cc, damage_of_maps.cc or
-// damage_of_features.cc, with an entry in its table. It selects an inode, name or group without
-// other damage in this image, so that the permitted losses are known exactly. If two files then
-// claim a block, the rule of fsck_duplicates.cc determines which one loses it.
+// damage_of_features.cc, with an entry in that file's table. The function selects an inode, name or
+// group that has no other damage, so that the permitted losses are known exactly. If two files then
+// claim a block, the rule of fsck_duplicates.cc determines which file loses the block.
 
 #include <cstdint>
 #include <functional>
@@ -48,7 +48,7 @@ struct Permitted {
   /// Inodes that may become free, or whose numbers may be reused.
   std::vector<bool> inode_goes;
   std::vector<bool> other_mode, other_size;  ///< inodes whose mode or size may differ
-  std::vector<bool> other_names;             ///< directories that may gain arbitrary names
+  std::vector<bool> other_names;             ///< directories in which new names may appear
   /// Inodes whose link count is 0; a repair may free those that have no name.
   std::vector<bool> no_links;
   /// Indexed by inode: one bit for each of its 15 pointers, set if the pointer may differ.
@@ -62,7 +62,7 @@ struct Permitted {
   /// New names that must remain, unless some contents of their directory may be lost.
   std::set<std::pair<ufs::InodeNumber, std::string>> name_stays;
 
-  /// Inodes that the damage creates and that must also remain.
+  /// Inodes that the damage creates. A repair must keep them.
   std::map<ufs::InodeNumber, ufs::Inode> made;
 
   /// Adds the losses that follow from the other losses. For example, an inode that may lose all its
@@ -78,7 +78,8 @@ struct DamageKind {
   std::string_view name;
   /// The finding that a check must report; nullopt if the finding depends on the image.
   std::optional<ufs::FindingKind> shows;
-  /// Applies the damage. If this kind does not suit the image, changes nothing and returns false.
+  /// Applies the damage. If the image has nothing that this kind can damage, changes nothing and
+  /// returns false.
   bool (*apply)(Damaging& image);
 };
 /// Returns all kinds of damage. A seed selects a kind by its position in this list.
@@ -96,7 +97,7 @@ class Damaging {
   /// `store` must contain the surveyed image. All arguments must outlive this object.
   Damaging(const ImageSurvey& survey, model::SectorStore& store, std::uint64_t seed);
 
-  /// Applies one kind of damage. Returns false if the kind does not suit the image.
+  /// Applies one kind of damage. Returns false if the image has nothing that this kind can damage.
   bool add(const DamageKind& kind);
   /// Applies one to four kinds of damage, and usually clears the clean flag.
   void draw();
@@ -117,8 +118,8 @@ class Damaging {
   void say(const std::string& words);
 
   using Suits = std::function<bool(ufs::InodeNumber)>;
-  /// Selects an allocated inode that has no other damage, and marks it as taken. Returns 0 if no
-  /// inode suits.
+  /// Selects an allocated inode that has no other damage and for which `suits` returns true, and
+  /// marks the inode as taken. Returns 0 if there is no such inode.
   ufs::InodeNumber take_inode(const Suits& suits);
   /// Selects a directory, which may already have other damage.
   ufs::InodeNumber any_directory(const Suits& suits);

@@ -34,7 +34,7 @@ bool apply_wrong_bmap_cache(Damaging& image) {
       return static_cast<ufs::FragmentAddress>(image.below(geometry.size_fragments()));
     };
     // The cache overlaps the direct blocks, spans two indirect blocks, or belongs to an indirect
-    // block that no file has.
+    // block that the file does not have.
     const std::uint64_t first = how == 0   ? ufs::kDirectPointers - 1
                                 : how == 1 ? geometry.blocks_within(1) - 1
                                            : geometry.blocks_within(2);

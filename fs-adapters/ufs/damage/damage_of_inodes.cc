@@ -102,8 +102,8 @@ bool apply_no_type(Damaging& image) {
 }
 
 bool apply_no_root(Damaging& image) {
-  // Without a root, a repair may lose almost everything, so such a trial proves little. Two of
-  // three attempts are skipped.
+  // Without a root, a repair may lose almost everything, so this kind of damage proves little. It
+  // is applied in only one of three trials.
   if (!image.one_in(3)) return false;
   if (image.take_inode([](InodeNumber n) { return n == ufs::kRootInode; }) == 0) return false;
   const bool file = image.one_in(2);
@@ -187,7 +187,7 @@ bool apply_endless_size(Damaging& image) {
   return true;
 }
 
-/// Increases an inode's size. Its last block may then overlap another file's fragments.
+/// Increases the size in an inode. The file's last block may then overlap another file's fragments.
 bool apply_larger_size(Damaging& image) {
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
     const Inode& inode = image.survey().inode(n);

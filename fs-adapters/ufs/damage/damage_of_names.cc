@@ -236,7 +236,8 @@ InodeNumber take_directory(Damaging& image) {
   return image.take_inode([&](InodeNumber n) { return image.survey().inode(n).is_directory(); });
 }
 
-/// Returns the position of a directory's first chunk, or of a random one if `first` is false.
+/// Returns the position of a directory's first chunk if `first` is true; otherwise, that of a
+/// random chunk.
 PlacedName some_chunk(Damaging& image, InodeNumber directory, bool first) {
   const ufs::Geometry& geometry = image.geometry();
   const std::uint64_t chunks = image.load(directory).size_bytes / tree::kChunkBytes;
@@ -285,8 +286,7 @@ bool apply_entry_of_no_length(Damaging& image) {
                            static_cast<std::uint16_t>(image.one_in(2) ? 7 : 0x7ffc));
     from = offset;
   });
-  // The chunk may have been compacted. The damage is then at a lower offset than the entry had
-  // before.
+  // If the chunk has been compacted, the damaged entry is at a lower offset than before.
   PlacedName chunk = *name;
   chunk.byte = name->byte / tree::kChunkBytes * tree::kChunkBytes;
   lose_names_of_chunk(image, chunk, std::min(from, name->offset % tree::kChunkBytes));

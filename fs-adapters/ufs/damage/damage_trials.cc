@@ -14,7 +14,8 @@ namespace {
 constexpr std::uint64_t kCutsMost = 24;  // per repair
 // Maximum number of requests in a repair; a test disk has only a few hundred sectors.
 constexpr std::uint64_t kRequestsMost = 1 << 20;
-// The time that a repair writes, in seconds. No file has this time.
+// Timestamp that repairs store, in seconds since the epoch. No file in the damaged images has this
+// timestamp.
 constexpr std::uint32_t kLater = 2'000'000'000;
 
 tl::unexpected<Error> wrong(const std::string& subject, const std::string& problem) {
@@ -125,8 +126,8 @@ Result<void> DamageTrials::check_incremental(const std::string& subject) {
   return problem.empty() ? Result<void>{} : wrong(subject, "a check finds nothing, but " + problem);
 }
 
-/// A fast check must terminate whatever the damage is, whether or not it succeeds. A full check
-/// must then be able to repair the result.
+/// A fast check must return a report for any damage, even if it cannot repair that damage. A full
+/// check must then be able to repair the result.
 Result<void> DamageTrials::check_fast(const std::string& subject,
                                       const std::vector<Write>& damage) {
   if (!survey_->geometry().features().fast_check) return {};

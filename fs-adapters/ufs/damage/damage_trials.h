@@ -37,8 +37,8 @@ class DamageTrials {
   /// Runs one trial with damage drawn from the seed. If the repair is wrong, the error describes
   /// the damage and what is wrong with the repair.
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
-  /// Runs one trial in which damage of this kind is applied once. Returns false if this kind does
-  /// not suit the image.
+  /// Runs one trial in which damage of this kind is applied once. Returns false if the image has
+  /// nothing that this kind can damage.
   Result<bool> run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts);
 
   const ImageSurvey& survey() const { return *survey_; }

@@ -42,8 +42,7 @@ struct PlacedName {
 
 class ImageSurvey {
  public:
-  /// Surveys an image, which must have no contradictions (audit.h). Fails if the image cannot be
-  /// read.
+  /// Surveys an image without contradictions (audit.h). Fails if the image cannot be read.
   static Result<ImageSurvey> of(const TrialDisk& disk);
 
   const ufs::Superblock& superblock() const { return superblock_; }

@@ -101,7 +101,8 @@ bool RepairJudge::has_room(const ufs::ImageReader& reader) const {
 
 std::string RepairJudge::compare_inodes(const TrialDisk& disk, const ufs::ImageReader& reader,
                                         const Permitted& permitted) const {
-  // If there was no space for a new root, the repair did not check names.
+  // If there was no space for a new root, the repair did not check names, so names are not
+  // compared.
   const auto root = reader.inode(ufs::kRootInode);
   const bool rooted = root && root->is_directory();
   for (InodeNumber number = ufs::kRootInode; number < survey_.geometry().inodes(); ++number) {

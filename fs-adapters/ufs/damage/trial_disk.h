@@ -47,7 +47,8 @@ class TrialDisk final : public model::SectorStore {
 
  private:
   std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
-  /// Converts a driver address to a consecutive sector number.
+  /// Converts a driver address to the number of the sector in `current_`, which contains the
+  /// sectors of both devices.
   Result<std::uint64_t> place(std::uint64_t address, std::uint64_t count) const;
   void changed(std::uint64_t lba, std::uint64_t count);
 

@@ -287,8 +287,8 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
   write(kCsaddr, s.summary_address), store64(bytes, kCsaddr64, s.summary_address);
   write(kCssize, s.summary_bytes), write(kCgsize, s.header_bytes);
   write(kIpg, s.inodes_per_group), write(kFpg, s.fragments_per_group);
-  // Disk geometries no longer have a meaning, so each group gets one cylinder of the same length as
-  // the group.
+  // Disk geometry no longer matters, so each group gets a single cylinder that is as long as the
+  // group.
   const std::uint32_t group_sectors = s.fragments_per_group * (s.fragment_bytes / kSectorBytes);
   write(kRps, 60), write(kInterleave, 1), write(kNtrak, 1), write(kCpg, 1), write(kNcyl, s.groups);
   write(kNsect, group_sectors), write(kNpsect, group_sectors), write(kSpc, group_sectors);

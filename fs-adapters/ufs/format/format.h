@@ -145,7 +145,7 @@ struct Superblock {
   Extent journal;
   // Extension in fs_sparecon64: identifies an external journal on its device.
   std::uint64_t journal_id = 0;
-  Features features;  // extension, in place of fs_fsmnt
+  Features features;  // extension; stored in the space of fs_fsmnt
   // With the feature fast_check: true if some changes were made without marks, so that only a full
   // check is safe.
   bool full_check = false;
@@ -171,7 +171,7 @@ std::string problem_of(const Superblock& superblock, std::uint64_t device_bytes)
 /// is missing or invalid; the subject of the Error is then empty.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes);
 /// Writes the superblock's fields to `bytes`, and leaves all other bytes unchanged. `bytes` must
-/// have at least kSuperblockUsedBytes: those of an older superblock, or zeroes.
+/// have at least kSuperblockUsedBytes, and must contain an older superblock or zeroes.
 void encode_superblock(const Superblock& superblock, std::span<std::byte> bytes);
 
 // The type of a file is in di_mode. In a directory entry it is d_type, which is di_mode shifted

@@ -104,8 +104,8 @@ class Geometry {
   FragmentAddress data_start(std::uint32_t group) const {
     return group_start(group) + data_offset_;
   }  // cgdmin
-  /// Returns the end of the data before the replica of the superblock in this group. Group 0 has no
-  /// data there, because the boot block and the superblock precede the replica.
+  /// Returns the end of the data that precedes the replica of the superblock in this group. In
+  /// group 0, no data precedes the replica, but only the boot block and the superblock.
   FragmentAddress early_data_end(std::uint32_t group) const {
     return group == 0 ? 0 : replica(group);
   }

@@ -24,7 +24,7 @@ namespace headcrash::ufs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  /// Type of the named inode, with the values of d_type in a directory entry.
+  /// Type of the named inode. The values are those of d_type in a directory entry.
   std::uint8_t type = 0;
 };
 
@@ -63,7 +63,7 @@ class ImageReader {
   Result<std::uint64_t> each_block(InodeNumber number, const VisitBlock& visit) const;
 
   /// Visits everything below the root, each directory before its contents. An inode with several
-  /// names is visited once per name. A directory with a second name is an Error.
+  /// names is visited once per name. Fails if a directory has a second name.
   struct Found {
     std::string path;
     InodeNumber number = 0;

@@ -47,7 +47,7 @@ struct JournalSuperblock {
   /// transaction.
   std::uint64_t tail_sequence = 1;
   std::uint64_t epoch = 1;
-  /// For an external journal: journal_id of the file system's superblock.
+  /// The journal_id in the file system's superblock. Used only by external journals.
   std::uint64_t file_system = 0;
 };
 
@@ -102,8 +102,7 @@ class JournalRing {
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
 /// Returns the identifier of the file system to which an external journal belongs; 0 if the sector
-/// is not a journal superblock. The identifier may be that of another file system than the
-/// caller's.
+/// is not a journal superblock. This file system may not be the caller's.
 std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
 

@@ -167,7 +167,7 @@ class Layout {
         CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group, s_.features),
         o_.fragment_bytes);
     if (s_.features.fast_check)
-      // The space that the maps leave in the header's block is for foreign inodes.
+      // The rest of the header's block, after the maps, is for foreign inodes.
       s_.header_bytes = o_.block_bytes;
     s_.summary_address = s_.data_offset;
     s_.summary_bytes = round_up(std::uint64_t{s_.groups} * kSummaryBytes, o_.fragment_bytes);

@@ -16,8 +16,7 @@ struct MkfsOptions {
   std::uint32_t block_bytes = 8192;      ///< 4096 or 8192; 512 to 2048 only for small test disks
   std::uint32_t fragment_bytes = 1024;   ///< 512 to block_bytes, at least an eighth of block_bytes
   std::uint32_t bytes_per_inode = 8192;  ///< inode density
-  /// 0 selects the number that corresponds to the density. Any number is rounded up to whole blocks
-  /// of inodes.
+  /// Rounded up to whole blocks of inodes. 0 derives the number from `bytes_per_inode`.
   std::uint32_t inodes_per_group = 0;
   /// 0 selects the smallest number of groups, all of the same length. The header of each group must
   /// fit in one block.

@@ -239,7 +239,8 @@ CheckedInode Fsck::State::load_with_bmap(InodeNumber number) {
   return read_slots(number, bytes) ? decode_with_bmap(bytes) : CheckedInode();
 }
 
-/// Decodes an inode and its bmap cache. If the cache is invalid, it is not used.
+/// Decodes an inode and its bmap cache. If the cache is invalid, sets `bad_bmap` and returns an
+/// empty cache.
 CheckedInode Fsck::State::decode_with_bmap(std::span<const std::byte> bytes) const {
   CheckedInode checked{.inode = decode_inode(bytes.first(kInodeBytes))};
   if (!geometry.features().bmap_cache) return checked;

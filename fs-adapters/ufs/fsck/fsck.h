@@ -106,7 +106,7 @@ struct FsckOptions {
   bool without_log = false;
   /// Number of findings to keep; further findings are only counted.
   std::size_t findings_max = 1000;
-  std::uint32_t time = 0;  ///< the time that a repair writes, in seconds since the epoch
+  std::uint32_t time = 0;  ///< timestamp that repairs store, in seconds since the epoch
   /// A digest of each sector, for callers that check successive states of a store. Sectors with
   /// equal digests have equal bytes for the lifetime of the Fsck; 0 means zeroes. When a repair
   /// writes, the caller must update the digests. If empty, the digests are unknown.

@@ -31,8 +31,8 @@ bool is_type(std::uint16_t mode) {
   }
 }
 
-/// Returns true if the inode has mode 0, no size and no pointers. It may still have the times and
-/// the generation of its previous use.
+/// Returns true if the inode has mode 0, no size and no pointers. The inode may still have the
+/// times and the generation of its previous use.
 bool is_free(const std::byte* inode) {
   std::uint16_t mode;
   std::memcpy(&mode, inode, sizeof mode);
@@ -64,8 +64,8 @@ void Fsck::State::reset_map() {
 /// Checks all inodes, twice if necessary. A wrong indirect pointer may refer to another file's
 /// block, which then looks like an indirect block with invalid pointers. Whether a block has two
 /// owners is known only after all inodes have been read, so the first pass does not write corrected
-/// indirect blocks. If it found invalid pointers but no block with two owners, the second pass
-/// clears the pointers.
+/// indirect blocks. If the first pass found invalid pointers but no block with two owners, the
+/// second pass clears the pointers.
 void Fsck::State::check_inodes() {
   holding_back = true, held_back = false;
   check_all_inodes();
@@ -193,8 +193,8 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   links[number] = inode.links;
   const auto first = static_cast<std::uint32_t>(directory_blocks.size());
   const std::uint64_t end = geometry.blocks_of_size(inode.size_bytes);
-  // Number of the directory's next block. If the directory has a hole, remains the number of the
-  // first missing block.
+  // Number of the directory's next block. At a hole, `next` stops increasing and remains the number
+  // of the first missing block.
   std::uint64_t next = 0;
   std::uint32_t fragments = 0;
   bool doubted = false;
@@ -248,9 +248,9 @@ bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
 }
 
 /// Records a directory. If a block is missing, truncates the directory there; files named in later
-/// blocks go to lost+found. `doubted`: the pointers in an indirect block were not followed, because
-/// another file has already claimed the block. The next round then decides whether blocks are
-/// missing.
+/// blocks go to lost+found. `doubted` is true if the pointers in an indirect block were not
+/// followed, because another file has already claimed that block. In this case, the next round
+/// decides whether blocks are missing.
 void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first,
                                  std::uint64_t until, bool doubted, bool& changed) {
   const bool missing =

@@ -40,8 +40,8 @@ void Fsck::State::check_journal() {
     return;
   }
   const auto decoded = decode_journal_superblock(sector, superblock);
-  // The device may belong to another file system, so it is not written. Without its log, the file
-  // system is not repaired.
+  // The device may belong to another file system, so nothing is written to it. The file system is
+  // not repaired either, because its log is missing.
   if (!decoded && external) {
     failure = decoded.error();
     return;

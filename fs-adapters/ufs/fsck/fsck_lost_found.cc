@@ -87,8 +87,8 @@ InodeNumber Fsck::State::find_free_inode() {
   return 0;
 }
 
-/// Initialises a block of inodes: first zeroes it, then updates the header (allocator.h). Returns
-/// false if all inodes are initialised.
+/// Initialises a block of inodes: first zeroes the block, then updates the header (allocator.h).
+/// Returns false if all inodes were initialised already.
 bool Fsck::State::initialise_inodes() {
   std::uint32_t group = 0;
   while (group < geometry.groups() && initialised_inodes(group) == geometry.inodes_per_group())

@@ -32,8 +32,8 @@ struct CheckedDirectory {
   /// block.
   FragmentAddress named_block = 0;
   std::uint32_t named_offset = 0;
-  /// True if the name found is the temporary name of an exchange (exchange_name.h). If the
-  /// directory has another name, that name is preferred.
+  /// True if the name found is the temporary name of an exchange (exchange_name.h). Any other name
+  /// of the directory is preferred to a temporary one.
   bool named_by_exchange = false;
   std::uint32_t first_block = 0, blocks = 0;  ///< range in State::directory_blocks
   std::uint64_t size_bytes = 0;

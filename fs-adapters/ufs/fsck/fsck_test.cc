@@ -213,7 +213,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
                kTypeDirectory);  // the directory's real name precedes this name
   writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
   writer.link(kRootInode, tree::exchange_name(tree.large, 0),
-              tree.twice);  // invalid: the name contains the number of `large`
+              tree.twice);  // invalid: the name contains the inode number of `large`
   edit_block(writer, writer.load(tree.docs).direct[0],
              [](auto b) { tree::remove_entry(b, offset_of(b, "small")); });
   writer.enter(tree.docs, tree::exchange_name(tree.small, 0), tree.small,
@@ -420,8 +420,8 @@ TEST(Fsck, RecreatesRootAndLostFound) {
       ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}", tree.long_link)));
 }
 
-/// Inodes that are not initialised have arbitrary contents, so a block of them must be zeroed
-/// before lost+found gets one of them.
+/// Inodes that are not initialised have arbitrary contents. When lost+found gets the first inode of
+/// such a block, the block must be zeroed first.
 TEST(Fsck, CreatesLostFoundWhenAllInitialisedInodesAreUsed) {
   const auto store = std::move(*media::MemoryStore::create((2 << 20) / kSectorBytes));
   ASSERT_TRUE(mkfs(

@@ -180,7 +180,8 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
   return {};
 }
 
-/// Clears the foreign block of a quiet group, so that its old entries do not become valid again.
+/// Clears the foreign block of a quiet group, so that the block's old entries do not become valid
+/// again.
 VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
   if (!volume_.super.features.foreign_block) return {};
   TRY(auto block, volume_.read_block(volume_.geometry.foreign_block(group)));

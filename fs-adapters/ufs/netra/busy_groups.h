@@ -17,9 +17,9 @@
 // The marks of an operation stay until it ends, because the fiber that runs it holds the groups of
 // the operation.
 //
-// With the feature busy-map (busy_map.h), a group's record is marked busy before its header. When
-// the group becomes quiet, its header is written first, and then the record, with the counts of
-// that header.
+// With the feature busy-map (busy_map.h), a group's record is marked busy before marks are written
+// to the group's header. When the group becomes quiet, the header is written first, and then the
+// record, with the counts of that header.
 
 #include <cstdint>
 #include <map>
@@ -117,9 +117,9 @@ class BusyGroups {
   NetraOptions options_;
   std::map<std::uint32_t, Group> groups_;  ///< busy groups
   /// Quiet groups whose headers on the disk may still have the current generation, because the
-  /// write that replaces it is in flight or failed. The busy marks in such a header are still
-  /// valid. When the group becomes busy again, its generation must be replaced on the disk before
-  /// the marks are cleared.
+  /// write of another generation is in flight or has failed. The busy marks in such a header are
+  /// still valid. When the group becomes busy again, the generation in its header must be replaced
+  /// on the disk before the marks are cleared.
   std::set<std::uint32_t> uncleaned_;
   struct Running {
     std::uint32_t depth = 0;

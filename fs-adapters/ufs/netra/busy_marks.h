@@ -46,8 +46,8 @@ class ForeignBlock {
 class BusyMarks {
  public:
   static constexpr std::size_t kForeignUnbounded = ~std::size_t{0};
-  /// Returns the number of bytes that the marks need in a header whose maps end at `maps_end`,
-  /// including a list of foreign inodes of minimum length.
+  /// Returns the size, in bytes, of a header that has maps up to `maps_end`, then busy marks, and a
+  /// list of foreign inodes of minimum length.
   static std::uint64_t header_bytes(std::uint64_t maps_end, std::uint32_t inodes,
                                     std::uint32_t fragments);
 
@@ -56,7 +56,8 @@ class BusyMarks {
 
   std::uint64_t generation() const;
   void set_generation(std::uint64_t generation);
-  std::uint32_t quiet_directories() const;  ///< the number that the last clear() recorded
+  /// Returns the number of directories that the last clear() recorded.
+  std::uint32_t quiet_directories() const;
   /// Clears all marks. Records `directories`, the current number of directories among the group's
   /// inodes.
   void clear(std::uint32_t directories);

@@ -14,8 +14,8 @@
 namespace headcrash::ufs {
 namespace {
 
-// For one image in kAllCutsOneIn, the check is interrupted at every write, one after another. For
-// each other image, it is interrupted at a single write.
+// For one image in kAllCutsOneIn, the check is interrupted at each of its writes in turn. For every
+// other image, the check is interrupted at only one write.
 constexpr std::uint32_t kAllCutsOneIn = 16;
 
 using Sector = std::array<std::byte, kSectorBytes>;

@@ -80,7 +80,8 @@ VfsResult<void> Netra::inode_removed(Operation& operation, const InodeRemoval& r
 }
 
 /// Adds a tag, which replaces an older tag for the same place. Drops the tags of an earlier
-/// operation: it held the inode's lock until it had written the tagged entries.
+/// operation. They are no longer needed, because that operation held the inode's lock until it had
+/// written the tagged entries.
 VfsResult<void> Netra::tag(Operation& operation, tree::CoreInode& inode, const LinkTag& tag) {
   TaggedInode& tagged = tagged_[inode.number];
   if (tagged.operation != &operation) tagged = {.operation = &operation};

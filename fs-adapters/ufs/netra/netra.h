@@ -51,8 +51,9 @@ namespace headcrash::ufs {
 // Cleans busy groups one after another, so that a fast check has few groups to examine (Peacock,
 // Kamaraju and Agrawal 1998, section 5.2). In each interval, the flusher begins with the group
 // after the hot spot, continues with the other groups in circular order, and stops when it has used
-// up its share of the interval. It writes one group at a time. It is a work item of the syncer, and
-// delays other items while it runs. While no group is busy, it is not scheduled.
+// up its share of the interval. It writes one group at a time. The flusher is a work item of the
+// syncer, and delays other items while it runs. While no group is busy, the flusher is not
+// scheduled.
 
 class GroupFlusher {
  public:

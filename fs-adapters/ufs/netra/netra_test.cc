@@ -180,8 +180,8 @@ TEST(Netra, TheFlusherCleansGroups) {
   bench::expect_clean(*m.store);
 }
 
-/// After a failed write, the header on the disk may still have the current generation. Its marks
-/// must then not be cleared before another generation has been written.
+/// After a failed write, the header on the disk may still have the current generation. The marks in
+/// that header must then not be cleared before another generation has been written.
 TEST(Netra, MarksStayUntilTheirGroupIsCleaned) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
@@ -547,8 +547,8 @@ TEST(Netra, AllocatesInAMovingHotSpot) {
 }
 
 /// Creates and removes files of all sizes on a disk that is 90 % full. Nearly all free space must
-/// stay in whole blocks. The rest must be less than the fraction at which FFS switches to space
-/// optimisation (the reserve less 2 %).
+/// stay in whole blocks. The free space in partly used blocks must be less than the fraction at
+/// which FFS switches to space optimisation (the reserve less 2 %).
 TEST(Netra, AFullDiskAcceptsTheSpaceItReports) {
   Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,
                                               .mkfs = {.block_bytes = 8192,

@@ -172,8 +172,8 @@ class Journal : public Scheme {
   bool journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const;
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
-  // The following functions are defined in journal_commit.cc. With Without::change, commit() writes
-  // a commit even if there are no changes.
+  // The following functions are defined in journal_commit.cc. commit(Without::change) writes a
+  // commit even if there are no changes.
   enum class Without : std::uint8_t { nothing, change };
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);

@@ -98,9 +98,9 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   const auto sectors = std::span<const std::byte>(bytes);
   const std::uint64_t first = byte / kSectorBytes;
   if (like_byte != byte) {
-    // The old first sector may say "clean". Together with the new contents of the other sectors,
-    // the old first sector would form a superblock that is valid and marked clean too early, so the
-    // flag is cleared first.
+    // The old first sector may say "clean". Together with the new contents of the other sectors, it
+    // would form a valid superblock that is marked clean too early. The flag is therefore cleared
+    // first.
     std::array<std::byte, kSectorBytes> unclean = {};
     std::copy_n(bytes.begin(), unclean.size(), unclean.begin());
     store8(unclean, kSuperblockCleanOffset, 0);

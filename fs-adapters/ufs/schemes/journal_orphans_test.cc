@@ -104,7 +104,7 @@ void expect_released(const Mounted& cut, const Room& before) {
 
 /// While a file without a name is open, the last transaction stays in the ring. If this transaction
 /// takes more than half of the ring, a short transaction that only lists such files must replace
-/// it. This must work even while the file is truncated step by step.
+/// it. The replacement must work even while the file is truncated step by step.
 TEST(JournalOrphans, AreListedAgainIfTheirTransactionIsTooLongToStay) {
   Mounted m(bench::journal_setup(with_data()), many_inodes());
   m.mount();

@@ -252,8 +252,8 @@ class Replay {
     return {};
   }
 
-  /// Releases the orphans. First commits a transaction that contains only their list, so that the
-  /// release of a long file can use the whole ring.
+  /// Releases the orphans. First commits a transaction that contains only the list of orphans, so
+  /// that the release of a long file can use the whole ring.
   Result<void> release(JournalContents& contents, std::vector<InodeNumber> orphans) {
     const bool too_many = contents.transactions.back().too_many_orphans;
     const auto listed = [&] { return too_many ? std::vector<InodeNumber>() : orphans; };

@@ -229,8 +229,8 @@ TEST(JournalFrees, AreReusedOnlyAfterTheirCommit) {
     };
     const auto before = blocks(*m.store, "old");
     EXPECT_TRUE(fs.unlink("old"));
-    // The new file gets the freed blocks at once, while a replay could still restore the old file's
-    // contents.
+    // The unlink is not committed yet, so a replay could restore the old file. The new file must
+    // therefore not get the old file's blocks.
     const auto file = fs.open("new", {.create = true});
     ASSERT_TRUE(file);
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(40'000, 'n'))));

@@ -82,8 +82,8 @@ class SchedulerChains : public DriverOrder {
   bool tracked() const { return options_.deallocation == Deallocation::tracked; }
 
   std::map<os::BufferKey, After> blocks_;  ///< requests that a block's next write must follow
-  /// After an inode has been copied to its block, the next write of the block must follow these
-  /// requests.
+  /// Once an inode has been copied to its block, the chain of the block's next write must name
+  /// these requests.
   std::unordered_map<InodeNumber, After> inodes_;
   /// For each renamed inode, the write of its new name.
   std::unordered_map<InodeNumber, os::RequestId> names_;

@@ -98,10 +98,10 @@ void Scheme::write_failed(const os::BufferKey&, os::Content) {
   if (volume_.cache.failed_bytes() > volume_.cache.size_bytes() / kShareOfFailures) volume_.stop();
 }
 
-/// Also waits for writes that another sync has issued. After the last round, does not report an
-/// error if something is still dirty: other users may keep changing blocks, and a hook may delay
-/// blocks. During unmount() there are no other users, and unmount() itself checks whether something
-/// is still dirty.
+/// Also waits for writes that another sync has issued. After kSyncRoundsMax rounds, returns without
+/// an error even if something is still dirty: other users may keep changing blocks, and a hook may
+/// delay blocks. During unmount() there are no other users, and unmount() itself checks whether
+/// something is still dirty.
 VfsResult<void> Scheme::sync() {
   for (int round = 0; round < kSyncRoundsMax; ++round) {
     TRY(volume_.inodes.write_all_delayed());

@@ -125,8 +125,8 @@ struct BlockRemoval {
   CoreInode& inode;
   std::vector<Extent> extents;
   /// The range of file blocks that no longer belong to the inode. Pending allocations of these
-  /// blocks are cancelled. If `moved` is set, only the place is given up: the file still contains
-  /// the block, in another place.
+  /// blocks are cancelled. If `moved` is set, the file still contains these blocks, but at new
+  /// addresses; only the old addresses are released.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
   /// Address of the indirect block that contained the pointers; 0 if the inode contained them.
@@ -149,8 +149,8 @@ struct InodeRemoval {
 /// or pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// How the last write of a series is issued. No other write depends on it. Ganger and Patt 1994,
-/// section 6.1, permit "asynchronous or delayed"; 4.4BSD waits for the write.
+/// How the last write of a series is issued. No other write depends on this write. Ganger and Patt
+/// 1994, section 6.1, permit "asynchronous or delayed"; 4.4BSD waits until the write is complete.
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
 /// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
@@ -268,8 +268,8 @@ class Scheme : public os::WriteHooks {
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
 
-  /// Called with a new block, which holds its initial contents, before the pointer to the block is
-  /// set. Returns the block, which is still held. The scheme must write the initial contents,
+  /// Called with a new block that already has its initial contents, before the pointer to the block
+  /// is set. Returns the block, which is still held. The scheme must write the initial contents,
   /// except those of a data block: the write that follows makes a data block dirty anyway.
   virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation,
                                                     const BlockAllocation& allocation,
@@ -357,9 +357,9 @@ class Scheme : public os::WriteHooks {
   /// For fsync: writes a file, and then the blocks that contain its pending names
   /// (pending_names.h).
   VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
-  /// Call after the file and its pending names have been written. `noted` is PendingNames::noted()
-  /// from before the first of these writes. If all of these names are on the disk, removes the
-  /// names up to `noted` from the index and returns true.
+  /// Call after the file and its pending names have been written. `noted` is the value that
+  /// PendingNames::noted() returned before the first of these writes. If all pending names are on
+  /// the disk, removes the names up to `noted` from the index and returns true.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
   /// Called when the block that contains a name has been written. Returns true if the name is now
   /// visible on the disk: the written bytes contained the name, and the directory on the disk leads

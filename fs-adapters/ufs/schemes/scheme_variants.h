@@ -49,7 +49,7 @@ struct SchemeVariant {
   bool maps_lag = true;
   bool control = false;                          ///< a negative control, which tests must detect
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription
-  /// As in adapters::Promises: the syncer's delay, plus the time that the delayed writes then take.
+  /// adapters::Promises: the syncer's delay, and the time until the delayed writes are complete.
   std::int64_t keeps_after_s = 0;
   std::string shown_by = {};  ///< adapters::SystemDescription
 };

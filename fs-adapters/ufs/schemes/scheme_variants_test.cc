@@ -45,8 +45,8 @@ TEST(SchemeVariants, MayLeaveFindingsThatAPreeningFsckRepairs) {
     EXPECT_FALSE(permitted(*scheme, kind)) << name_of(kind);
 }
 
-/// A preening fsck sees only the disk and does not know the scheme. It must therefore permit every
-/// finding that any variant permits.
+/// A preening fsck sees only the disk and does not know the scheme. Such an fsck must therefore
+/// permit every finding that any variant permits.
 TEST(SchemeVariants, PermitsFindingsOfAnyVariant) {
   constexpr auto kLast = static_cast<int>(FindingKind::no_room);
   for (const SchemeVariant& variant : scheme_variants()) {

@@ -86,8 +86,8 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
     // No dependency waits for this data. If an earlier growth has moved the fragments, the
-    // dependency of that growth may still be pending. It remains attached to this block, and the
-    // next write of the block resolves it.
+    // dependency of that growth may still be pending. That dependency remains attached to this
+    // block, and the next write of the block resolves it.
     return block;
   }
   count_dependency();
@@ -484,9 +484,10 @@ bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
                       in_the_way);
 }
 
-/// Writes the new blocks of the directories on the path to the inode: until then, the directories
-/// on the disk do not contain these blocks. Called between two rounds. From round
-/// kSettleRoundsAtOnce on, pauses before it writes.
+/// Writes the new blocks of the directories on the path to the inode. Until these blocks are
+/// written, the directories on the disk do not contain them. Called after round number `round` of a
+/// loop that writes the inode's dependencies. From round kSettleRoundsAtOnce on, pauses before
+/// writing.
 VfsResult<void> SoftUpdates::write_path_to(InodeNumber inode, int round) {
   if (round >= kSettleRoundsAtOnce)
     volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);

@@ -183,7 +183,7 @@ class SoftUpdates : public Scheme {
     std::uint32_t waits_for = 0;  ///< number of addsafes that have not been satisfied yet
     /// The write that contained the entry may have failed, so the entry may already be on the disk.
     bool sent = false;
-    bool entry_gone = false;  ///< true if the entry was removed after it had been sent
+    bool entry_gone = false;  ///< the entry was removed after `sent` had become true
     WriteNumber carried = 0;
     std::vector<std::shared_ptr<Removal>> replaced;
   };

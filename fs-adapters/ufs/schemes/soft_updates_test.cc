@@ -544,7 +544,7 @@ TEST_P(SoftUpdatesRules, AParentCountsADirectoryReplacedAfterAFailedWriteUntilIt
 }
 
 /// A failed write has left the entry of `a` on the disk. `a` is then removed in memory. The entry
-/// of `b` reuses its place, and is removed before it has been written.
+/// of `b` takes the place of the entry of `a`, and is removed before it has been written.
 TEST_P(SoftUpdatesRules, AnEntryReusingAPlaceInAFailedWriteIsNotDeferredForever) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");

@@ -41,8 +41,8 @@ inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   EXPECT_EQ(fs.pwrite(*file, 0, bytes_of("x")).error().value, EBADF);
 }
 
-/// Checks which operations change the time of a file's last modification. Each must change the time
-/// of the last change. Requires a file `f`; leaves it behind.
+/// Checks which operations change a file's modification time. Every operation must change the time
+/// of the last change (ctime). Requires a file `f`, and does not remove it.
 inline void expect_times(Vfs& fs) {
   using Body = std::function<VfsResult<void>(FileHandle)>;
   const auto expect = [&](const char* what, bool modifies, const Body& body,
