@@ -51,7 +51,8 @@ class Search {
   const SearchOptions& options_;
   std::map<std::pair<std::set<std::string>, std::set<std::string>>, ExperimentOutcome> known_;
   Audit audit_;
-  /// Stacks of change sites. With a flush after each of these sites, the baseline does not fail.
+  /// Stacks of change sites. The baseline does not fail if the tracer adds a flush after each of
+  /// these sites.
   std::set<std::string> flush_;
 };
 

@@ -92,7 +92,8 @@ struct Audit {
 bool is_droppable(SiteVerdict::Need need);
 
 struct SearchOptions {
-  std::size_t checks = 40;            ///< maximum number of experiments in each search for a subset
+  /// maximum number of experiments in each search for a minimal set of sites
+  std::size_t checks = 40;
   std::function<bool()> interrupted;  ///< may be empty
 };
 

@@ -225,7 +225,8 @@ Result<std::map<std::string, std::string>> kernel_source_lines(
       const auto function = functions.find({frame->function, frame->size});
       if (function == functions.end()) continue;
       known.push_back(text);
-      // A frame has the address to which the call returns, which may be in the next line.
+      // A frame contains a return address, which may belong to the next source line. Use the last
+      // byte of the call instead.
       addresses.push_back(function->second + frame->offset - 1);
     }
     const std::vector<std::string> lines = lines_of(file, addresses);

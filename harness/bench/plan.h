@@ -58,9 +58,9 @@ struct CellSamples {
   void add(const db::TrialRecord& trial);
 };
 
-/// Returns the total number of repetitions that the cell needs, from `least` to `most`. Ignores
-/// phases that take less than a tenth of the workload's time. If no trial was measured, returns
-/// `least`.
+/// Returns the total number of repetitions that the cell needs, between the plan's `least` and
+/// `most`. Phases that take less than a tenth of the workload's time do not count. Returns `least`
+/// if no trial was measured.
 std::int64_t repetitions_wanted(const CellSamples& samples, const Bench& bench);
 
 }  // namespace headcrash::bench

@@ -46,7 +46,7 @@ class Runner {
   }
 
  private:
-  /// Finds or creates the run, and lists the trials that still have to run.
+  /// Finds or creates the run, and lists the trials that have not run yet.
   Result<void> prepare() {
     for (std::size_t i = options_.shard.index; i < plans_.size(); i += options_.shard.count)
       todo_.push_back(i);

@@ -41,7 +41,7 @@ struct CampaignOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
-  bool finished_before = false;  ///< all trials had finished before this call
+  bool finished_before = false;  ///< no trial was left when run_campaign() started
   /// Set if the campaign ended because a self-check of the in-process lab failed.
   std::optional<Error> contradiction = {};
 };

@@ -303,7 +303,8 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
-    if (depth > 0) return forward_error(below);  // the error already names one file of the chain
+    // naming every file of the chain would make the error too long
+    if (depth > 0) return forward_error(below);
     return fail(own.subject("base") + ": " + error.subject, error.problem, error.hint);
   }
   TRY(const auto lower, StrictTable::parse(below->text, below->file));

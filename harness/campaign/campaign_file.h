@@ -37,7 +37,7 @@ struct Campaign {
   std::string workload = "small-files";
   std::int64_t rounds = 60;
   std::uint64_t fill_bytes = 0;  ///< total size of the files that fill the disk before the workload
-  /// Bounds for the time from a persistence point to the cut, in model time.
+  /// Range of the time from a persistence point to the cut, in model time.
   double cut_earliest_ms = 0, cut_latest_ms = 50;
   /// Time from power-on to the start of recovery, in model time. It simulates how long the machine
   /// takes to boot.
@@ -46,7 +46,7 @@ struct Campaign {
   /// workload is compared with the reference (uncut_work.h).
   bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;
-  /// Time limit of a step in the guest; exceeding it counts as a hang.
+  /// Time limit of a step in the guest. A step that takes longer counts as a hang.
   std::int64_t step_timeout_s = 120;
   /// If set, each trial explores the crash states of a recorded workload. Profiles, faults, clocks
   /// and cuts are then unused, because each cell has its own machine.
@@ -97,8 +97,8 @@ class TrialPlans {
   std::optional<TrialPlan> find(const std::string& key) const;
 
  private:
-  /// A part of the campaign: a cell, or a file system on one device. Consecutive trials belong to
-  /// different parts.
+  /// A source of trials: a cell, or a file system on one device. Consecutive trials come from
+  /// different places.
   struct Place {
     const adapters::LinuxAdapter* filesystem = nullptr;
     std::string profile;

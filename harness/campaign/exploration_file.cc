@@ -190,7 +190,8 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Returns one cell for each application. If there are no applications, returns the cell unchanged.
+/// Returns a copy of the cell for each application. If `applications` is empty, returns only the
+/// cell itself.
 std::vector<ExploredCell> with_each(const std::vector<workload::Application>& applications,
                                     const ExploredCell& cell) {
   if (applications.empty()) return {cell};

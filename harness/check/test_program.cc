@@ -40,9 +40,8 @@ std::string variable(const char* name, const char* otherwise) {
   return value != nullptr ? value : otherwise;
 }
 
-/// Returns an environment in which programs do not buffer their output, although the output goes to
-/// a pipe. A promise counts only once its line has been read, so a delayed line would weaken the
-/// test.
+/// Returns an environment in which programs flush their output after every line, even to a pipe. A
+/// promise counts only once its line has been read, so a delayed line would weaken the test.
 Environment environment_of(const TestProgram& program) {
   Environment all{{"PATH", variable("PATH", kPath)},
                   {"HOME", variable("HOME", "/root")},

@@ -74,7 +74,8 @@ Result<std::vector<audit::MissingFlush>> trace_unflushed(const CheckArguments& a
   return audit::unflushed_changes(trace);
 }
 
-/// Returns a line about the changes, for example: unflushed file log after write at store.c:212
+/// Returns a line that names the changes that were not flushed, for example: unflushed file log
+/// after write at store.c:212
 std::string unflushed_text(const CheckArguments& arguments,
                            const std::vector<audit::MissingFlush>& changes) {
   const fs::path root = fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";

@@ -45,7 +45,7 @@ constexpr std::size_t kMarksNamed = 12;
 /// not accept fewer rounds.
 constexpr std::uint32_t kStoredRoundsMin = 4;
 
-/// Determines the machine to use and the size of its disk.
+/// Chooses the machine, stores it in `explored`, and returns the size of its disk in bytes.
 Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& explored) {
   explored.machine = arguments.machine;
   if (arguments.recording.empty()) return size_of_new_disk(arguments, explored.filesystem);

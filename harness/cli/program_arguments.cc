@@ -1,4 +1,5 @@
-// Options and explorations of the commands that test a user's program (program_arguments.h).
+// Adds the options of the commands that test a user's program, and runs their explorations
+// (program_arguments.h).
 #include "harness/cli/program_arguments.h"
 
 #include <fmt/format.h>

@@ -54,7 +54,7 @@ Result<std::string> disk_size(const ProgramArguments& arguments,
                               const adapters::LinuxAdapter& filesystem,
                               const check::PreparedProgram& prepared);
 
-/// Returns an error for a program that failed in the guest although the power was not cut.
+/// Returns the error to report if the program failed in the guest without a power cut.
 tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
                                       const ExploreArguments& explore,
                                       const explorer::RecordedWorkload& workload);

@@ -266,8 +266,8 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
 }
 
 /// Recovers and mounts the state, and runs the user's shell commands in the guest. Each line runs
-/// in its own shell, which starts in the directory in which the previous shell ended. There is no
-/// terminal, so editors and job control do not work.
+/// in a new shell, which starts in the last directory of the previous shell. There is no terminal,
+/// so editors and job control do not work.
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto pool = start_guest(trial, opened);
   if (!pool) return cannot_tell(pool.error(), arguments.as_json);

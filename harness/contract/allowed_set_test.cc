@@ -16,7 +16,7 @@ std::vector<workload::Operation> list_of(const Lines& lines) {
   return list;
 }
 
-/// An allowed set with one row. The test overwrites a file of 8192 bytes in two steps and then
+/// Parses allowed sets of a test that overwrites a file of 8192 bytes with two writes, and then
 /// calls fsync.
 class AllowedSetTest : public ::testing::Test {
  protected:
@@ -73,7 +73,7 @@ TEST_F(AllowedSetTest, ContentMayMixOldAndNewUnits) {
   Tree mixed = states_[1];
   EXPECT_TRUE(allows("f mixes 4096", mixed));
   EXPECT_FALSE(allows("f mixes 8192", mixed));
-  mixed[0].runs[3] = states_[0][0].runs[3];  // one old sector in a new page
+  mixed[0].runs[3] = states_[0][0].runs[3];  // an old sector within a new page
   EXPECT_FALSE(allows("f mixes 4096", mixed));
   EXPECT_TRUE(allows("f mixes 512", mixed));
   Tree torn_end = states_[3];

@@ -123,15 +123,15 @@ bool DurableTree::is_judged(const ObservedObject& object, std::uint64_t before_u
   const std::string name = object.path.substr(object.path.rfind('/') + 1);
   if (std::ranges::any_of(kQuotaFiles, [&](auto quota) { return name.starts_with(quota); }))
     return false;
-  // The objects of a snapshot have the times of their originals, which may be older than the
+  // A snapshot's objects keep the change times of their originals, so they may seem older than the
   // snapshot.
   return std::ranges::none_of(subvolumes_, [&](const std::string& each) {
     return object.path == each || object.path.starts_with(each + "/");
   });
 }
 
-/// Returns true if a folder above the object has changed since. The folder may then have been
-/// renamed, so the object may still have its old path.
+/// Returns true if a directory above the object was not durable at `before_us`, because it changed
+/// later or no longer exists. It may have been renamed, so the object may still have its old path.
 bool DurableTree::folder_changed_since(const std::string& path, std::uint64_t before_us) const {
   for (std::string folder = folder_of(path); !folder.empty(); folder = folder_of(folder)) {
     const auto found = std::ranges::find(end_, folder, &ObservedObject::path);

@@ -77,8 +77,9 @@ struct CrashOutcome {
   double seconds = 0;
 };
 
-/// Explores the mount periods of a recording. If there are too many for the number of states, takes
-/// some of them, from all parts of the recording. Fails only if the recording cannot be read.
+/// Explores the mount periods of a recording. If there are more periods than the limit on states
+/// allows, explores a selection that is spread over the recording. Fails only if the recording
+/// cannot be read.
 Result<CrashOutcome> explore_periods(const std::vector<explorer::StageGuest*>& guests,
                                      const adapters::LinuxAdapter& filesystem,
                                      const std::filesystem::path& recording,

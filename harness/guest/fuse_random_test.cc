@@ -46,8 +46,8 @@ struct System {
 
 std::optional<System> find_system(std::string_view type) {
   constexpr std::uint64_t kMiB = 1 << 20;
-  // The eager cleaner stops only at a certain number of clean segments. With segments of this size,
-  // the volume has too few segments for the cleaner to reach that number.
+  // The eager cleaner runs until a certain number of segments are clean. A volume with 256 KiB
+  // segments has fewer segments than that, so the cleaner never stops.
   if (type == "lfs") return System{"lfs", "-s 256K", "eager-cleaner", 24 * kMiB, 90};
   if (type == "snapfs") return System{"snapfs", "", "snapshots-often", 48 * kMiB, 95};
   return std::nullopt;

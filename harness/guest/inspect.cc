@@ -98,7 +98,8 @@ class EntryBatches {
 /// A stopwatch for the steps of a request. In virtual time it measures the host's time.
 class StepWatch {
  public:
-  /// `ticks_per_ms` is that of the host's processor, or 0 if the guest's clock shows real time.
+  /// `ticks_per_ms` is the frequency of the host's processor counter. If it is 0, laps are measured
+  /// with the guest's clock.
   explicit StepWatch(double ticks_per_ms) : ticks_per_ms_(ticks_per_ms) {}
 
   /// Returns the time in ms since construction or the last lap().

@@ -104,7 +104,7 @@ TEST(GuestSession, OnlyAHarnessErrorSuggestsToInstallATool) {
   }
 }
 
-/// Even if the mount command has succeeded, its daemon may die before the file system is mounted.
+/// The daemon may die before the file system is mounted, although the mount command has succeeded.
 TEST(GuestSession, AMountCommandMustMount) {
   const adapters::LinuxAdapter filesystem{.type = "fuseblk",
                                           .mount = {.argv = {"mount.mine"}, .good_exits = {0}}};

@@ -87,7 +87,7 @@ struct GuestDisk {
   /// Size of the disk. It is part of the saved state's key, because a restored guest assumes the
   /// size that the disk had when the state was saved.
   std::uint64_t size_bytes = 0;
-  /// The disk's physical_block_size in the guest. It is also part of the saved state's key.
+  /// physical_block_size that the guest sees. Like the size, it is part of the saved state's key.
   std::uint32_t physical_sector_bytes = 512;
 };
 

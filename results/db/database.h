@@ -38,7 +38,7 @@ struct LatencyBucket {
   std::int64_t count = 0;
 };
 
-/// The first device's load in an interval of a phase.
+/// The activity of the first device during one interval of a phase.
 struct LoadRecord {
   double begin_ms = 0, end_ms = 0;  ///< model time since the start of the phase
   std::int64_t bytes_read = 0, bytes_written = 0, flushes = 0;
@@ -281,8 +281,8 @@ class Database {
   /// Records an experiment's results in one transaction.
   Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
-  /// Updates the number of planned trials of a resumed run. Before a merged run is resumed, the
-  /// number covers only the shards that were merged.
+  /// Reopens a run and sets its number of planned trials. In a merged run, the old number counted
+  /// only the trials of the merged shards.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 

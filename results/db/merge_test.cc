@@ -70,8 +70,8 @@ TEST_F(MergeTest, MergesShardsIntoOneFinishedRun) {
                      "AND finished_at IS NOT NULL"),
       1);
   EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-  // In the merged database, each finding must belong to its trial's state, each failure to its
-  // state, and each bucket to its phase.
+  // After a merge, the IDs must still link each finding to the state of its trial, each failure to
+  // its state, and each bucket to its phase.
   EXPECT_EQ(*query_integer(
                 handle,
                 "SELECT count(*) FROM finding f JOIN crash_state c ON c.id = f.crash_state_id AND "

@@ -21,7 +21,8 @@ struct FlushCall {
   /// not identify any object.
   enum class Object : std::uint8_t { descriptor, path, mapping, everything, unknown };
   Object object = Object::descriptor;
-  /// If `object` is `path`: index of the argument that contains the directory of a relative path.
+  /// Used if `object` is `path`: index of the argument with the descriptor of the directory to
+  /// which a relative path refers.
   std::size_t folder = 0;
   std::size_t argument = 0;  ///< index of the argument that names the object
   /// To skip the flush, the tracer clears the bits `flags` in this argument. If `flags` is 0, the

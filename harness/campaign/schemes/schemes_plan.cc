@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::string_view kAllSchemes = "all";
 constexpr std::uint64_t kFaultsPerRow = 1000, kFaultsPerRun = 100;
-/// Orders 0 to kOrders - 1 are the elevator (0) and five random orders (in_process/record_run.h).
-/// With the next kOrders orders, pauses end while the disk is busy. Families whose operations must
-/// run during background writes use these later orders.
+/// Number of request orders in each of two groups. Group 1 consists of the elevator (order 0) and
+/// random orders (in_process/record_run.h). Group 2 repeats these orders, but pauses end while the
+/// disk is busy. Families whose operations must run during background writes use group 2.
 constexpr std::uint64_t kOrders = in_process::kFirstBusyOrder;
 
 /// The runs of one workload family in the whole campaign, and the disk on which they take place.

@@ -236,9 +236,8 @@ Result<json> CellRun::ask(const json& request, const vm::EventHandler& on_event)
   return answer;
 }
 
-/// Runs the operations and returns the result of each. The guest reports only the end of
-/// persistence points. If the guest hangs, the results of all other operations are therefore
-/// unknown.
+/// Runs the operations and returns their results. The guest reports only completed persistence
+/// points, so after a hang the results of all other operations are unknown.
 std::vector<int> CellRun::do_all(const Lines& lines) {
   std::vector<int> answers(lines.size(), 0);
   std::size_t reported = 0;  // number of operations that are known to be complete
@@ -366,8 +365,8 @@ void CellRun::more_work() {
   outcome_.reread = inspect_write("after dropping caches");
 }
 
-/// Reads the mount's state from /proc/mounts, and tests whether a file can be created. The file
-/// remains empty, because its data could go to a block that cannot be written.
+/// Reads the mount's state from /proc/mounts, and tries to create an empty file. Data could be
+/// written to a faulty block and cause a different error.
 void CellRun::read_mount_state() {
   const auto mounts = ask({{"do", "exec"},
                            {"argv", {"busybox", "grep", run::kMountPoint, "/proc/mounts"}},

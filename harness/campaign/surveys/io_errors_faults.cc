@@ -46,7 +46,9 @@ struct Block {
 
 /// The mode in the inode of file `a`. The patterns below also contain the size of `a`, which no
 /// other file has.
-constexpr std::string_view kModeOfA = "a481";  // mode 0644 of a regular file
+/// Inode mode of file `a`. The patterns below also contain the size of `a`, which no other file
+/// has.
+constexpr std::string_view kModeOfA = "a481";
 
 Block metadata_block(std::string_view type, std::string_view filesystem, std::uint64_t inode) {
   if (type == "ext4")

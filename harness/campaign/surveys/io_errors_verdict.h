@@ -70,12 +70,13 @@ struct IoErrorOutcome {
   /// Results of a later write to other blocks of the same file, and of the fsync after this write.
   int later_write = kNotReached, later_fsync = kNotReached;
   int other_fsync = kNotReached;  ///< another file
-  /// Result of fsync for a file that is created after the failure.
+  /// Result of fsync for a file that is created after the write error.
   int new_file_fsync = kNotReached;
   int unmount = kNotReached;
   MountState state = MountState::unknown;
   RangeContent cached = RangeContent::unseen;  ///< while mounted
-  /// Contents read from the mounted file system after clean pages have been dropped.
+  /// Content read from the mounted file system after its clean pages have been dropped from the
+  /// page cache.
   RangeContent reread = RangeContent::unseen;
   RangeContent recovered = RangeContent::unseen;  ///< after recovery
   /// Contents of the data that was synced in the setup and has not been written since.

@@ -117,8 +117,8 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// Judgement of the state that a `crash` operation in the workload left, if that state failed its
-  /// check.
+  /// The judgement of the state that a `crash` operation of the workload left; set only if that
+  /// state failed the check.
   std::optional<oracle::Judgement> at_crash_;
   std::vector<explorer::BrokenRule> broken_rules_;
   /// Number of states whose losses the documentation of the application permits.

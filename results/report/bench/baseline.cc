@@ -22,8 +22,8 @@ bool by_quiescence(const Entrant& entrant) {
                              [](const Measurement& m) { return m.quiescent_ms.has_value(); });
 }
 
-/// Combines the changes of a cell's two times into one change. If either time became longer, the
-/// result is "slower", even if the other became shorter.
+/// Combines the changes in a cell's two durations into one verdict. The verdict is `worse` if at
+/// least one duration increased.
 Change both(Change whole, Change elapsed) {
   if (whole == Change::worse || elapsed == Change::worse) return Change::worse;
   if (whole == Change::better || elapsed == Change::better)

@@ -88,7 +88,7 @@ struct Standing {
   /// equal repetitions in pairs if both entrants have them; otherwise, compares the means.
   statistics::Comparison to_best;
   std::size_t pairs = 0;
-  bool by_operation = false;  ///< times are per operation (Contest::by_operation)
+  bool by_operation = false;  ///< the ranked times are per operation (Contest::by_operation)
   double spread() const { return ranking.mean > 0 ? ranking.deviation / ranking.mean : 0; }
 };
 
@@ -110,7 +110,8 @@ struct Contest {
   /// True if the contest ranks times to quiescence; false if some measurement did not wait for
   /// quiescence.
   bool to_quiescence = true;
-  bool by_operation = false;  ///< ranks times per operation, because the job's time is fixed
+  /// ranks the time per operation, because all jobs have the same fixed duration
+  bool by_operation = false;
   const char* ranked_by() const {
     return by_operation ? "ms_per_operation" : to_quiescence ? "quiescent_ms" : "elapsed_ms";
   }

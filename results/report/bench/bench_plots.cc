@@ -96,7 +96,7 @@ template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,
                                                       const char* top, const Value& value) {
-  // By the entrant's name: its file system, and the points of its line as gnuplot data.
+  // For each entrant's name: the file system, and the points of the entrant's line as gnuplot data.
   std::map<std::string, std::pair<std::string, std::string>> lines;
   for (const auto& [day, contest] : ages.by_day) {
     for (const Entrant& entrant : contest->entrants) {

@@ -229,7 +229,8 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   EXPECT_TRUE(holds(page, "1 plot of flushes"));
 }
 
-/// If an older database lacks the data for some plots, the rest of the report must be unchanged.
+/// A database from an older version may lack the data for some plots. The other plots must still be
+/// drawn.
 TEST_F(BenchReportTest, OmitsPlotsThatAnOlderDatabaseLacks) {
   auto db = database();
   fill(db, four_filesystems());

@@ -107,8 +107,8 @@ TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps)
     EXPECT_NE(html.find("id=\"" + anchor("failure", std::string(key) + ".w24-7") + "\""),
               std::string::npos)
         << key;
-  // There must be one strip for each file system and role. Each strip has two states. In the strips
-  // of btrfs and of the two controls, the second state lost data.
+  // There must be one strip for each file system and role, with two states each. The second state
+  // lost data only for btrfs and for the two controls.
   const auto strips = all_between(html, "<div class=\"strip\">", "</div>\n</div>").at(0);
   EXPECT_EQ(times(strips, "<svg"), 5U);
   EXPECT_EQ(times(strips, "<rect class=\"l\""), 3U) << "btrfs and two controls";

@@ -1,7 +1,7 @@
 #pragma once
-// Selects the failures of a run that get their own page (crash_page.h) next to the run's report,
-// and names these pages. The report's cards link to those of the pages that exist.
-// harness/cli/failure_pages.h creates the pages.
+// Selects the failures of a run that get their own page (crash_page.h), and names these pages.
+// harness/cli/failure_pages.h creates the pages next to the run's report. The report's cards link
+// only to pages that exist.
 
 #include <cstdint>
 #include <filesystem>

@@ -45,7 +45,7 @@ std::string place(const Cell& cell) {
   return cell.variant.empty() ? cell.device : cell.device + ", " + cell.variant;
 }
 
-/// Returns the result of a trial or of a map's cell in short form.
+/// Formats the results of a cell's trials as a cell of the heat map.
 HeatCell outcome_cell(const Cell& cell) {
   const std::string name =
       fmt::format("{}, {}, {}: trials {}, clean {}, replayed {}, lost {}, other {}; expected {}",

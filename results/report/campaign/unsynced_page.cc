@@ -22,7 +22,8 @@ using nlohmann::json;
 
 constexpr const char* kKeep = "keep";
 constexpr double kMsPerS = 1000;
-constexpr double kDrainMs = 1500;  ///< time for the disk to write the data that is due
+/// tolerance for the time that the disk takes to write data whose interval has expired
+constexpr double kDrainMs = 1500;
 
 struct Cut {
   std::string key, filesystem, setting, verdict, why;

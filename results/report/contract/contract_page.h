@@ -15,7 +15,7 @@ struct ContractCell {
   std::string promise;    ///< "not promised"
   bool promised = false;  ///< true if the file system promises the result that the row allows
   std::string source;     ///< source of the promise
-  // The account of the crash; only for a broken or unusable cell.
+  // The description of the smallest crash; set only for a broken or unusable cell.
   std::string row, found, state, writes, crash_page, command;
   std::string problem;  ///< the reason why a cell is unsupported or has failed
 };

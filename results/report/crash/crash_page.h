@@ -77,8 +77,8 @@ struct TimelineFlush {
   std::uint64_t request = 0;
   Moment submitted;
   std::optional<Moment> acked;
-  /// Index of the mark of the promise for which the device was flushed: the flush is the last one
-  /// that was submitted after the previous mark and completed before this mark.
+  /// Index of the mark whose promise required this flush. For a mark, this is the last flush that
+  /// was submitted after the previous mark and completed before the mark.
   std::optional<std::size_t> promise;
 };
 
@@ -156,7 +156,7 @@ struct CrashPage {
   std::vector<std::pair<Moment, bool>> power;  ///< times at which the power changed; true means on
   std::vector<TimelineState> states;
   std::optional<std::size_t> shown;  ///< index of the requested state
-  /// Position of the cut in the picture: that of the shown state, or the end of the recording.
+  /// Event at which the shown state was cut; the end of the recording if no state is shown.
   std::uint64_t cut = 0;
   std::uint64_t events = 0;  ///< number of events in the recording
   /// range of the workload's events, without mkfs and unmount

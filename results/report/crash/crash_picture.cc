@@ -414,8 +414,8 @@ class Picture {
     return path("kept", kept) + path("unknown", unknown) + path("failed", failed);
   }
 
-  /// Dims the picture after the cut, because the events recorded there did not happen in this
-  /// state. Draws nothing if the power was cut at this point of the recording.
+  /// Dims the picture after the cut, because later events of the recording did not happen in this
+  /// state. Draws nothing if the recording's own power cut is at the same place.
   std::string veil() const {
     const double from = x(plan_.cut_ns),
                  to = page_.recovery ? x(page_.recovery->at_ns) : right_ + 6;

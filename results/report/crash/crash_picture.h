@@ -71,12 +71,12 @@ struct PicturePlan {
     std::size_t row = 0;
     double y = 0;  ///< vertical position within the row
   };
-  std::vector<Place> requests, media;  ///< places of the page's requests and media writes
+  std::vector<Place> requests, media;  ///< positions of the page's requests and media writes
   std::int64_t cut_ns = 0;
   static constexpr double kNarrow = 560;
   static double gutter(double width);
   static double caption(double width);
-  /// Returns the top of each row on paper of the given width, followed by the total height.
+  /// Returns the top of each row in a picture of the given width, followed by the total height.
   std::vector<double> tops(double width) const;
 };
 

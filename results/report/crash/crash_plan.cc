@@ -59,8 +59,8 @@ class Lines {
   std::map<std::uint64_t, double> ranks_;
 };
 
-/// Arranges the rows of a device: first its requests, with a row for each role of a block, then its
-/// flushes, then the writes to its medium.
+/// Arranges a device's rows in the picture, from top to bottom: its requests, with a row for each
+/// role of a block; its flushes; and the writes to its medium.
 class Rows {
  public:
   explicit Rows(const CrashPage& page, PicturePlan& plan) : page_(page), plan_(plan) {}

@@ -69,8 +69,7 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns the claim to which a row belongs, and adds the claim if it does not exist yet. The title
-/// of a claim is set by its rows with numbers.
+/// Returns the claim to which a row belongs. If there is no such claim, adds one without a title.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);

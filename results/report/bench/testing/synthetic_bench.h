@@ -46,8 +46,8 @@ SyntheticBench four_filesystems();
 /// Returns a benchmark with several devices, workloads and numbers of users, and with every kind of
 /// defect.
 SyntheticBench a_real_bench();
-/// Returns a benchmark with `trials` trials of five file systems, to measure how long a report
-/// takes.
+/// Returns a benchmark that is large enough to measure how long a report takes: five file systems
+/// with a total of `trials` trials.
 SyntheticBench a_large_bench(int trials);
 
 /// Records the benchmark and returns the run's number; throws on any failure.
