@@ -24,11 +24,12 @@ namespace headcrash::audit {
 
 /// A run of the program in which some flushes are skipped or added.
 struct Experiment {
-  std::string name;             ///< used in file names and messages, such as "without-3"
-  std::set<std::string> skip;   ///< words (Site::word()) of the sites to skip
-  std::set<std::string> flush;  ///< stacks of the change sites after which to flush
-  bool list_changes = false;    ///< list unflushed changes instead of checking crash states
-  bool describe = false;        ///< also describe the loss, if there is one
+  std::string name;            ///< used in file names and messages, such as "without-3"
+  std::set<std::string> skip;  ///< words (Site::word()) of the sites to skip
+  /// stacks of change sites; the tracer adds a flush after each of these sites
+  std::set<std::string> flush;
+  bool list_changes = false;  ///< list unflushed changes instead of checking crash states
+  bool describe = false;      ///< also describe the loss, if there is one
 };
 
 struct ExperimentOutcome {
@@ -55,7 +56,7 @@ struct SiteVerdict {
     redundant,    ///< no state fails if its calls are skipped
     proven,       ///< skipping the site's calls does not change the requests to the disk
     together,     ///< redundant alone, but needed if all other redundant sites are dropped
-    unclear,      ///< no run made a call at the site, or no state was checked
+    unclear,      ///< no run called the site, or no state was checked
     unskippable,  ///< its calls cannot be skipped; for example, a flush through io_uring
   };
   Site site;

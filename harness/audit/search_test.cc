@@ -10,8 +10,7 @@ namespace {
 using Need = SiteVerdict::Need;
 using Verdict = ExperimentOutcome::Verdict;
 
-/// A simulated program with sites "a", "b", ... In an experiment, its crash states fail if `loses`
-/// returns true.
+/// A simulated program with sites "a", "b", ... An experiment finds a loss if `loses` returns true.
 class Program {
  public:
   std::vector<std::string> sites{"a", "b", "c"};

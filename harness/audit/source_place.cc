@@ -80,7 +80,8 @@ class Object {
   }
 
  private:
-  /// Calls `visit` with each function and the offset of its name, until it returns false.
+  /// Calls `visit` for each function until `visit` returns false. The second argument is the file
+  /// offset of the function's name.
   void each_function(const std::function<bool(const Elf64_Sym&, std::uint64_t)>& visit) const {
     for (std::size_t i = 0; i < header_.e_shnum; ++i) {
       const auto table = section(i);

@@ -71,7 +71,7 @@ struct Bench {
   std::string setup_clock = "off";
   bool quiescence = true;  ///< after each measured phase, wait until all data has been written
   std::int64_t memory_mib = 384;
-  /// Time limit for a phase or command; exceeding it counts as a hang.
+  /// Time limit for a phase or command. A phase or command that takes longer counts as a hang.
   std::int64_t step_timeout_s = 600;
 };
 

@@ -101,10 +101,9 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
                            "device_busy_ms <= elapsed_ms"),
               2)
         << label;
-    // The guest and the device see the same requests, but QEMU may merge adjacent ones, so the
-    // device may count fewer. Merging does not change the numbers of bytes. These numbers may
-    // differ by one block, because ext4 reads bitmaps ahead in the background. Such a read may come
-    // after the guest's counters were read and before the device's counters are read.
+    // The two byte counts may differ by one block, because ext4 reads bitmaps ahead in the
+    // background, possibly between the two readings of the counters. QEMU may merge adjacent
+    // requests, so the device may count fewer requests than the guest.
     EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
                            "abs(guest_bytes_written - bytes_written) <= 4096"),
               2)

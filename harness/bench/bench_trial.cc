@@ -1,8 +1,8 @@
-// The steps of a trial (bench_trial.h).
+// Runs the steps of a trial (bench_trial.h).
 //
-// After each step, the trial either continues or ends with a reason: a hang, an oops, a file that
-// cannot be written. An error in headcrash itself ends the trial in the same way, so that one bad
-// trial never ends the benchmark.
+// After each step, the trial either continues or ends with a reason, such as a hang, a kernel oops,
+// or a file that cannot be written. An error in headcrash itself also ends only the trial, not the
+// whole benchmark.
 #include "harness/bench/bench_trial.h"
 
 #include <fmt/format.h>
@@ -87,8 +87,8 @@ class BenchTrial {
     GuestCounters guest;
   };
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
-  /// Ends a phase. `name` is the phase's name in the database. `measure` contains the guest's
-  /// results; this function adds the device's results.
+  /// Ends a phase and stores it under `name`. `measure` contains the guest's results; end_phase()
+  /// adds the device's results.
   Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                          std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Result<GuestCounters> counters(const char* request = "counters");

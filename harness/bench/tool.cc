@@ -40,7 +40,7 @@ constexpr double kDbenchSeconds = 600;  ///< default of dbench's option -t
 
 enum class Job {
   usual,  ///< the user may give a job; otherwise the default job is used
-  ours,   ///< the user cannot give a job; the default job is always used
+  ours,   ///< the default job is always used; the user cannot supply one
   none
 };
 

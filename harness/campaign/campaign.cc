@@ -75,8 +75,8 @@ class Runner {
     return {};
   }
 
-  /// Creates the worker of one thread. Returns null if the campaign does not explore: a trial with
-  /// a single power cut needs no such worker.
+  /// Creates the worker of one thread. Returns null if the trials have a single power cut each,
+  /// which need no worker.
   std::unique_ptr<ExplorationWorker> make_explorer() {
     if (!campaign_.explore) return nullptr;
     return std::make_unique<ExplorationWorker>(

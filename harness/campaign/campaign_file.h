@@ -91,7 +91,7 @@ class TrialPlans {
 
   std::size_t size() const { return size_; }
   TrialPlan operator[](std::size_t index) const;  ///< requires `index` < size()
-  /// Returns the maximum number of crash states that all trials explore in total. Trials with one
+  /// Returns the maximum total number of crash states that the trials explore. Trials with a single
   /// power cut are not counted.
   std::uint64_t states_most() const;
   std::optional<TrialPlan> find(const std::string& key) const;

@@ -83,9 +83,9 @@ struct ExploredCell {
   bool own_strategies = false;  ///< `strategies` differ from those of the campaign
 };
 
-/// Returns the settings in which the cell differs from its adapter's defaults, joined by '+'.
-/// Examples of settings are "write-through", "new-disk", "netra-raid5", "dead:hd0.3",
-/// "after-cut:dead:hd0.3" and "lose-all". Returns an empty string if the cell does not differ.
+/// Returns the cell's settings that differ from the adapter's defaults, joined by '+', or an empty
+/// string if there are none. Examples of settings are "write-through", "new-disk", "netra-raid5",
+/// "dead:hd0.3", "after-cut:dead:hd0.3" and "lose-all".
 std::string variant(const ExploredCell& cell);
 /// Returns the cell's name, which consists of the adapter's name and the variant, for example
 /// "xfs+write-through".
@@ -153,8 +153,8 @@ Result<std::vector<workload::Application>> parse_applications(const base::Strict
 /// Makes the cell run an application instead of its workload.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
-/// Fails if the workload is unknown, with a hint that suggests a known one. Also fails if the cell
-/// has more trials than there are numbered workloads with this name.
+/// Fails if the workload is unknown; the hint suggests a similar name. Also fails if the cell has
+/// more trials than its workload has numbers.
 Result<void> check_workload(const base::StrictTable& table, const std::string& key,
                             const ExploredCell& cell);
 

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kPackLimit{5};
-constexpr std::size_t kLinksMost = 40;  // per path lookup, as in Linux
+constexpr std::size_t kLinksMost = 40;  // maximum number of links in one path lookup, as in Linux
 /// Runs a shell command. If the command fails, the error contains the end of its output.
 Result<void> run_shell(const std::string& line) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::size_t kLineBytesMost = 200;  // must equal kPersistedTextMost in harness/guest
+constexpr std::size_t kLineBytesMost = 200;  // as kPersistedTextMost in harness/guest
 constexpr fs::perms kTraversable =
     fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
@@ -73,9 +73,9 @@ std::string last_words(const HostRun& run) {
   return said.empty() ? said : ": " + said;
 }
 
-/// Returns advice on a program that failed although the power was not cut. The program runs in an
-/// empty directory, so it cannot find a file that its command line names without a '/'. If this is
-/// the likely cause, the advice says so.
+/// Returns advice for a program that failed without a power cut. The program runs in an empty
+/// directory, so a file that its command line names without a '/' is missing there. The advice
+/// mentions such a file.
 std::string advice(const std::vector<std::string>& argv) {
   std::istringstream words(fmt::format("{}", fmt::join(argv, " ")));
   std::error_code error;

@@ -45,8 +45,9 @@ struct PreparedProgram {
   std::size_t lines = 0;              ///< number of lines that the program printed on this host
   double seconds = 0;                 ///< duration of the traced run
   std::uint64_t bytes = 0;            ///< size of the program's directory after the run
-  std::uint64_t preallocated = 0;     ///< bytes that init, program and verifier preallocated
-  bool ran_on_host = false;           ///< false if the user provides a root file system
+  /// bytes preallocated by the program, its init and its verifier
+  std::uint64_t preallocated = 0;
+  bool ran_on_host = false;  ///< false if the user provides a root file system
 };
 
 /// Creates the files in the existing directory `folder`. Fails if the program, its init or its

@@ -17,8 +17,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// Returns NAME if the row's strategy is "other recovery: NAME". Such a row of `coverage` does not
-/// count states, and NAME says what it counts. Returns an empty string for all other rows.
+/// If the row's strategy is "other recovery: NAME", returns NAME, which says what the row counts
+/// instead of states. Otherwise, returns an empty string.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)

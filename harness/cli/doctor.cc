@@ -53,8 +53,9 @@ constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
 struct Finding {
   std::string what, found, hint;
   bool good = true;
-  unsigned needed_for = 0;   ///< uses of headcrash that fail unless `good` is true
-  unsigned missing_for = 0;  ///< uses of headcrash that fail even if `good` is true
+  unsigned needed_for = 0;  ///< uses of headcrash that fail unless `good` is true
+  /// uses of headcrash that this finding prevents even if `good` is true
+  unsigned missing_for = 0;
 };
 
 /// Checks whether the directory for guests is writable. If it does not exist, checks whether it can

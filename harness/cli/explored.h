@@ -68,7 +68,7 @@ struct Explored {
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
-  /// The rules of the stack that were broken by requests to the stack's disks.
+  /// The rules of the stack that the requests to its disks have broken.
   std::vector<explorer::BrokenRule> broken_rules;
   std::size_t rules_checked_on = 0;  ///< number of recordings in which the rules were checked
   /// A sentence that attributes the failures to the stack or to the file system; may be empty.

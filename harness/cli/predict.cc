@@ -39,7 +39,7 @@ struct Step {
 struct Compared {
   std::string what;
   Step guest, model;
-  /// Like `model`, but each request is preceded by a pause whose length is the guest's mean pause.
+  /// As `model`, but with a pause before each request. The pause is the guest's mean pause.
   Step paced;
 };
 

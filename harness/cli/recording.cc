@@ -187,8 +187,8 @@ int report_result(const Result<record::DmLogSummary>& done, const RecordingArgum
   return kFine;
 }
 
-/// Returns the contents of the recording's base. They become part of the exported log, because a
-/// log in the dm-log-writes format cannot refer to another log.
+/// Returns the content of the recording's base, which is included in the exported log. A log in the
+/// dm-log-writes format cannot refer to another log.
 Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
   TRY(const auto reader, record::RecordingReader::open(file));
   if (!reader.header().base || !reader.header().devices.at(device).medium)

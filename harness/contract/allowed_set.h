@@ -58,8 +58,8 @@ struct Fact {
   };
   Kind kind = Kind::exists;
   std::string path;
-  /// Path of the object in the state with which the recovered object is compared ("of PATH").
-  /// Normally equal to `path`.
+  /// Path of the object with which the recovered object is compared, in the state's tree. It equals
+  /// `path`, unless the row specifies "of PATH".
   std::string source;
   std::vector<std::size_t> states;  ///< each number N stands for the tree after N operations
   std::uint64_t unit = 0;           ///< size of a unit in bytes, in a row with "mixes"

@@ -54,7 +54,7 @@ class ServedDevice {
   std::filesystem::path socket() const;
   std::filesystem::path control_socket() const;
   ControlClient& control();
-  /// Changes the clock to "off", "real" or "real:K". Has no effect in virtual time.
+  /// Sets the clock: "off", "real" or "real:K". Has no effect in virtual time.
   Result<void> set_clock(const std::string& clock);
   bool alive() const;
 

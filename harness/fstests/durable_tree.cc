@@ -20,7 +20,8 @@ constexpr std::int64_t kSecondUs = 1'000'000;
 constexpr std::uint64_t kSubvolumeRoot = 256;
 /// In the agent's numbers of inodes, the bits above these belong to the subvolume.
 constexpr std::uint64_t kInodes = 1ULL << 48U;
-/// Beginnings of the names of files with quotas, which the kernel writes without changing a time.
+/// Prefixes of the names of quota files. The kernel writes quota files without changing their
+/// times.
 constexpr std::array<std::string_view, 2> kQuotaFiles{"aquota.", "quota."};
 
 std::uint64_t parse_time(std::string_view text) {

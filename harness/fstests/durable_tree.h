@@ -36,8 +36,8 @@ inline constexpr std::string_view kDropsWritesMark = "fstests drops writes";
 
 struct MountPeriod {
   std::uint64_t from = 0, to = 0;  ///< events of the recording
-  /// Changes before this time were durable when the mount began: microseconds since the epoch. 0 if
-  /// the disk had unflushed writes.
+  /// Time in microseconds since the epoch. All earlier changes were durable when the mount began. 0
+  /// if the disk had unflushed writes at that time.
   std::uint64_t durable_before_us = 0;
   std::string mount_options = {};  ///< options without which a recovery would drop the quotas
   bool drops_writes = false;       ///< the test cut the power itself

@@ -33,7 +33,8 @@ VfsResult<void> read_only_for_a_moment(const std::string& target);
 /// separately (fs-adapters/fuse/ioctls.h).
 void sync_everything();
 
-/// Parses hexadecimal digits. Their number must be even and at most 64; otherwise, returns EINVAL.
+/// Parses at most 64 hexadecimal digits. Returns EINVAL for an odd number of digits, and for other
+/// characters.
 VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex);
 
 /// Mixes the seed into the kernel's entropy pool, credits its entropy, and reseeds the random

@@ -396,8 +396,8 @@ Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesyste
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // An inspect request can verify only one disk, but the guest's cached pages of every disk are
-  // stale. If there are several disks, all of them are verified before the request.
+  // The guest's cached pages of all disks are stale, but an inspect request verifies only one disk.
+  // If there are several disks, they are therefore verified before the request.
   const bool in_request = meant && meant->others.empty() && !filesystem.stack;
   if (meant && !in_request) {
     TRY(verify_disks(*meant));

@@ -69,7 +69,7 @@ struct DiskIdentity {
   std::vector<adapters::OtherDisk> others;  ///< the disks that follow kStageMarks, in device order
   /// The guest assumes a write-through disk and sends no flushes.
   bool write_through = false;
-  bool others_write_through = false;  ///< the guest assumes that the other disks are write-through
+  bool others_write_through = false;  ///< as `write_through`, for the disks in `others`
   static std::string_view write_cache(bool through) {
     return through ? "write through" : "write back";
   }
@@ -105,14 +105,14 @@ struct WriteTrace {
 
 struct InspectOptions {
   bool again = false;  ///< repeat the mount cycle
-  /// If true, the guest creates new names and removes everything after the last dump
-  /// (harness/guest/use.h). Not supported for file systems that are mounted by a command, such as
-  /// FUSE file systems.
+  /// If true, the guest tests the file system after the last dump: it creates new objects, and then
+  /// removes everything (harness/guest/use.h). Not supported if a command mounts the file system,
+  /// as with FUSE.
   bool use = false;
 };
 
-/// The settings of the guest's disks. `quick` bypasses the guest's I/O scheduler and omits flushes.
-/// It must not be used while requests are recorded (PROTOCOL.md).
+/// How the guest's disks are set. With `quick`, the guest bypasses its I/O scheduler and sends no
+/// flushes; do not use `quick` while requests are recorded (PROTOCOL.md).
 enum class Pace : std::uint8_t { as_booted, quick };
 
 /// Maximum number of objects in a tree that the agent reports. The agent has the same limit

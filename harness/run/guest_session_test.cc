@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds kLimit{20};
 
-/// Returns the kind of the error with which a request ends, or nullopt if the request succeeds.
+/// Returns the kind of a failed request's error, or nullopt if the request succeeds.
 std::optional<ErrorKind> kind_of(std::string_view answers, auto&& question) {
   PretendedGuest pretended(answers);
   GuestSession session(pretended.guest(), kLimit);

@@ -63,8 +63,8 @@ Result<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
                   device::ServedDevice& device, const adapters::LinuxAdapter& filesystem) {
   TRY(session.set_clock(spec.seed));
   TRY(const auto stats, device.control().request({{"stats", "read"}}));
-  // A guest in user mode sees the actual size of the device. For an array, this is the requested
-  // size rounded down to whole stripes. A QEMU guest is restored from a saved state, so it sees the
+  // User-mode Linux sees the actual size of the device, which for an array is the requested size
+  // rounded down to whole stripes. A QEMU guest is restored from a saved state, so it sees the
   // requested size.
   const std::uint64_t bytes =
       spec.accelerator == vm::Accelerator::user_mode

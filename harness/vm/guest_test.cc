@@ -319,7 +319,7 @@ TEST_F(GuestTest, RejectsInvalidRequestsAndEnforcesLimits) {
            {{"do", "exec"}, {"argv", {"sh", "-c", "sleep 100 & sleep 100"}}, {"timeout_ms", 300}});
   EXPECT_EQ(slow["timed_out"], true);
   EXPECT_EQ(slow["exit"], 128 + SIGKILL);
-  // This answer arrives after the host's time limit. It must not be mistaken for the answer to the
+  // The answer arrives after the host's time limit, and must not be mistaken for the answer to the
   // next call.
   const auto late =
       guest->call({{"do", "exec"}, {"argv", {"sleep", "1"}}, {"timeout_ms", 5000}}, 200ms);

@@ -108,8 +108,8 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
-/// Fails if the guest has so little memory that the kernel would panic. While the image is being
-/// unpacked, memory holds two copies of it, in addition to the kernel.
+/// Fails if the guest has too little memory to boot. While the kernel unpacks the initramfs, memory
+/// must hold the kernel and two copies of the initramfs.
 Result<void> check_memory(const GuestSpec& spec) {
   // Measured: with 256 MiB of memory, an image with 110 MiB of programs does not start.
   constexpr std::uint64_t kKernelMib = 48;

@@ -183,8 +183,8 @@ Result<void> insert_flushes(sqlite3* handle, std::int64_t phase,
       [&](Statement& insert, const LatencyBucket& b) { insert.bind(phase, b.upper_us, b.count); });
 }
 
-/// Stores the load over time of a measured phase. The load of other phases would take too much
-/// space, because a campaign has thousands of trials.
+/// Stores how the load changed during a phase. Does nothing for phases that were not measured,
+/// because a campaign has thousands of trials and the rows would take too much space.
 Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
   if (!record.measure || !record.measure->measured) return {};
   return insert_each(

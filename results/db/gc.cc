@@ -86,8 +86,8 @@ class Remover {
           ::openat(above, steps[i].c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (next.get() < 0) {
         if (errno == ENOENT) return Removal::missing;
-        // ENOTDIR does not distinguish the two cases: with O_DIRECTORY, open() reports it for a
-        // symbolic link as well as for any other file that is not a directory.
+        // With O_DIRECTORY, open() returns ENOTDIR for symbolic links, too, so the message must
+        // mention both cases.
         return tl::unexpected(errno == ELOOP || errno == ENOTDIR
                                   ? steps[i] + " is not a folder, or is a link"
                                   : steps[i] + ": " + reason_of(errno));

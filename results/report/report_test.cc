@@ -1,5 +1,5 @@
 // Tests the complete page. HEADCRASH_UPDATE_GOLDEN=1 rewrites the golden page (golden/report.html).
-// HEADCRASH_SHOW_REPORT=FOLDER keeps a realistic page in FOLDER for viewing.
+// HEADCRASH_SHOW_REPORT=FOLDER saves a realistic page in FOLDER.
 #include "results/report/report.h"
 
 #include <fmt/format.h>

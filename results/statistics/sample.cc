@@ -46,7 +46,7 @@ double stretch_for(std::size_t count) {
   constexpr double kSquare = kZ * kZ;
   const double freedom = static_cast<double>(count - 1);
   const std::array terms = {
-      // Terms of the series for t / z in powers of 1 / freedom.
+      // Coefficients of t / z as a series in powers of 1 / freedom.
       (kSquare + 1) / 4,
       ((5 * kSquare + 16) * kSquare + 3) / 96,
       (((3 * kSquare + 19) * kSquare + 17) * kSquare - 15) / 384,
@@ -61,8 +61,8 @@ double stretch_for(std::size_t count) {
   return ratio * std::sqrt(static_cast<double>(count) / freedom);
 }
 
-/// Computes the central interval that contains the fraction kConfidence of the resamples.
-/// Multiplies its distances from `centre` by `stretch`, and returns the resulting interval.
+/// Returns the central interval that contains the fraction kConfidence of the resamples, after
+/// moving both of its ends away from `centre` by the factor `stretch`.
 Interval middle(std::vector<double> resamples, double centre, double stretch) {
   const double tail = (1 - kConfidence) / 2;
   const double low = quantile(resamples, tail);

@@ -46,8 +46,8 @@ double quantile(std::span<const double> values, double share);
 
 enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 
-/// A measurement's change from a baseline. Smaller values count as better, as for times; to compare
-/// rates, pass their reciprocals.
+/// The change from a baseline to a new measurement. Smaller values are better, as for times. To
+/// compare rates, pass their reciprocals.
 struct Comparison {
   /// now / baseline: the ratio of the means or, for pairs, the geometric mean of the pairs' ratios.
   double ratio = 1;

@@ -183,9 +183,8 @@ TEST(CorrectForNumber, SeldomSeparatesEquals) {
   EXPECT_LT(corrected, kContests / 9) << "5 % are expected, with a deviation of 2 %";
 }
 
-/// The expected numbers for `wild` were computed by hand from the sample's standard deviation of
-/// 18.3 and from Student's distribution: 16 values for 10 % (t = 2.13), and 54 values for 5 % (t =
-/// 2.01).
+/// The expected numbers for `wild` (16 and 54) were computed by hand from the sample's standard
+/// deviation, 18.3, and from Student's t: 2.13 for 10 % and 2.01 for 5 %.
 TEST(Repetitions, MatchTheNeedOfTheSpread) {
   const std::vector<double> calm = {100, 100.1, 99.9, 100};
   EXPECT_EQ(repetitions_needed(calm, 0.05, 30), 4U);

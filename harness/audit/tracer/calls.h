@@ -51,8 +51,8 @@ struct ChangeCall {
   std::size_t folder = kNone, path = kNone;  ///< indexes of arguments; `path` may be a descriptor
   /// Like `folder` and `path`, but for the second path.
   std::size_t to_folder = kNone, to_path = kNone;
-  /// Value for an argument that the call does not have. A relative path is then resolved against
-  /// the working directory.
+  /// Index of an argument that the call does not have. If `folder` is kNone, relative paths are
+  /// resolved against the working directory.
   static constexpr std::size_t kNone = 6;
 };
 

@@ -84,8 +84,8 @@ struct StackReader::Impl {
 };
 
 StackReader::StackReader() : impl_(new Impl) {
-  // The same library has different addresses in different processes, so libunwind must not cache
-  // anything.
+  // Disable libunwind's cache, because a library may be at different addresses in different
+  // processes.
   ::unw_set_caching_policy(impl_->space, UNW_CACHE_NONE);
 }
 

@@ -110,7 +110,7 @@ bool Tracer::start() {
   if (::ptrace(PTRACE_SEIZE, main_, nullptr, kOptions) != 0 ||
       ::ptrace(PTRACE_INTERRUPT, main_, nullptr, nullptr) != 0 ||
       ::waitpid(main_, &status, __WALL) != main_) {
-    open.reset();  // the child then reads end-of-file from the pipe and exits
+    open.reset();  // the child reads end-of-file from the pipe and exits
     ::waitpid(main_, &status, 0);
     return false;
   }

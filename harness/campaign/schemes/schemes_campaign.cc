@@ -129,8 +129,8 @@ class SchemesRun {
     return std::min(campaign_.budget, most);
   }
 
-  /// Returns the options of a run. All runs with the elevator have the same pauses; each run with a
-  /// random order has its own pauses.
+  /// Returns the options of a run. The pauses between operations are the same in all elevator runs,
+  /// but differ between runs with a random order.
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial,
                                              const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {

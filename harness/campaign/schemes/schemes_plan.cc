@@ -199,8 +199,8 @@ bool is_possible(const FamilyShare& family,
   });
 }
 
-/// Removes a suffix that consists of `sign` and a number. Returns the number, or nullopt if `text`
-/// does not contain `sign`. Fails if the characters after `sign` are not a number.
+/// Removes the suffix that begins at the last `sign`, and returns the number after `sign`. Returns
+/// nullopt if `text` does not contain `sign`. Fails if the rest of the suffix is not a number.
 Result<std::optional<std::uint64_t>> parse_suffix(std::string_view& text, char sign,
                                                   std::string_view what) {
   const std::size_t at = text.rfind(sign);

@@ -50,8 +50,8 @@
 
 namespace headcrash::campaign {
 
-/// The parts of a campaign's name. parse_schemes_campaign() returns nullopt if the name is not of
-/// this kind.
+/// The parts of a campaign's name. parse_schemes_campaign() returns nullopt if the name is not that
+/// of a schemes campaign.
 struct SchemesCampaign {
   const adapters::FileSystemType* type = adapters::file_system_types().front();
   /// One or several schemes, separated by commas; empty for all schemes.

@@ -451,8 +451,8 @@ void CellRun::judge_tree(const std::vector<oracle::ObservedObject>& tree) {
   const auto see = [&](const WrittenRange& range) { return content_of(tree, range); };
   const std::uint64_t blocks = Files::kWrittenBlocks;
   outcome_.recovered = see(written_);
-  // The blocks between the later write and the failed write were synced in the setup and have not
-  // been written since.
+  // These blocks are between the second write and the failed write. They were synced in the setup
+  // and have not been written since.
   outcome_.rest =
       see({"a", Files::kFileA, Files::kLaterFrom + blocks, blocks, {}, Files::kOldVersion});
   outcome_.later = see(

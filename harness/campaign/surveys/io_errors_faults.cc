@@ -30,7 +30,8 @@ std::string little_hex(std::uint64_t value, std::size_t bytes) {
   return text;
 }
 
-/// Returns the beginning of the first stamp in the write that must fail, in hexadecimal.
+/// Returns the beginning of the stamp of block `block` in the write that is to fail, in
+/// hexadecimal.
 std::string data_hex(std::uint64_t block) {
   std::array<std::byte, workload::kStampBytes> bytes{};
   workload::write_stamp({Files::kFileA, Files::kFailedVersion, block}, bytes);
@@ -44,10 +45,8 @@ struct Block {
   std::string_view what;
 };
 
-/// The mode in the inode of file `a`. The patterns below also contain the size of `a`, which no
-/// other file has.
-/// Inode mode of file `a`. The patterns below also contain the size of `a`, which no other file
-/// has.
+/// The mode of file `a` (regular, 0644) as stored in its inode. The patterns below also contain the
+/// size of `a`, which no other file has.
 constexpr std::string_view kModeOfA = "a481";
 
 Block metadata_block(std::string_view type, std::string_view filesystem, std::uint64_t inode) {

@@ -42,8 +42,8 @@ struct ChangeAge {
   bool lost = false;
   std::uint64_t bytes = 0;
 };
-/// Returns all changes in rounds that have a mark, with their ages. A change is lost if `tree` does
-/// not contain it.
+/// Returns the changes of all rounds that have a mark. A change is lost if `tree` does not contain
+/// it.
 std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload,
                                    std::span<const RestMark> marks, std::int64_t cut_at_ns,
                                    std::span<const oracle::ObservedObject> tree);

@@ -30,7 +30,7 @@ std::vector<ObservedObject> tree_after(const UnsyncedWorkload& workload, std::si
     ObservedObject& file = *find(operation.path);
     const std::uint64_t first = operation.offset / workload::kStampBytes,
                         blocks = operation.length / workload::kStampBytes;
-    // Replaces the runs of the written blocks with one run for each block.
+    // Replaces the runs for the written blocks. Each written block gets its own run.
     std::vector<ContentRun> runs;
     for (const ContentRun& run : file.runs)
       if (run.first_block < first || run.first_block >= first + blocks) runs.push_back(run);
@@ -62,8 +62,8 @@ TEST(UnsyncedAges, LostChangesHaveTheAgeOfTheirRound) {
   EXPECT_EQ(all.size(), 6U * 4U + 3U);
   EXPECT_EQ(summary_of(all).lost, 0U);
   EXPECT_DOUBLE_EQ(summary_of(all).newest_kept_ms, 3000);
-  // The disk contains the first four of six rounds. At the cut, the changes of the two lost rounds
-  // are 3 s and 4 s old.
+  // Only the first four of six rounds are on the disk. The two lost rounds are 3 s and 4 s old at
+  // the cut.
   const auto ages = change_ages(workload, marks, 8 * kS, tree_after(workload, workload.rests[3]));
   const LossSummary summary = summary_of(ages);
   EXPECT_EQ(summary.lost, 2U * 5U);

@@ -404,8 +404,8 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   }
 }
 
-/// Adds the stack's broken rules to the verdict, even if the verdict is a harness error: a harness
-/// error concerns a single state, and the rules do not depend on states.
+/// Changes the verdict if rules of the stack were broken. A broken rule outweighs even a harness
+/// error, because such an error concerns only a single state.
 void ExploredTrial::judge_rules() {
   if (broken_rules_.empty()) return;
   worth_keeping_ = true;
@@ -498,8 +498,8 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
   return made;
 }
 
-/// Starts a new server and guest if they do not exist yet, if the server has died, or if the file
-/// system needs another kernel or other disks.
+/// Starts a new server and guest unless the current ones can be used. They cannot if the server has
+/// died, or if the file system needs another kernel or other disks.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image,
                                            const std::vector<adapters::OtherDisk>& others) {
   if (pool_ && pool_->server().alive() && image_key_ == image.key && others_ == others) return {};

@@ -221,8 +221,8 @@ Result<void> TrialRun::start_guest(const std::string& phase) {
                                          .cache = context_.cache,
                                          .scratch = context_.scratch},
                                         *device_, *plan_.filesystem);
-  // If no phase has completed, this was the first guest of the trial. If not even the first guest
-  // starts, no other trial can run either.
+  // A trial without phases has not had any guest. If the first guest of a trial does not start, no
+  // other trial can run either.
   if (!started && record_.phases.empty()) unusable_ = started.error();
   if (!started) return run::stop(ErrorKind::timeout, started.error().message());
   guest_ = std::move(started->guest);
@@ -350,7 +350,7 @@ Result<void> TrialRun::await_cut() {
     }
   }
   while (const auto message = guest_->receive(milliseconds(0)))
-    note(*message);  // events that were sent before the cut and not received yet
+    note(*message);  // events that arrived before the cut and have not been processed
   return end();
 }
 

@@ -26,7 +26,8 @@ struct CellChange {
   std::string reason;
   std::optional<double> before_ms, now_ms;  ///< means of the times that were compared
   bool to_quiescence = true;
-  /// Time to quiescence if both runs waited for it, otherwise elapsed time.
+  /// Compares the times to quiescence if both runs waited for quiescence; otherwise, compares the
+  /// elapsed times.
   statistics::Comparison whole;
   statistics::Comparison elapsed;  ///< time until the last call returned
 };

@@ -31,7 +31,7 @@ inline constexpr double kBusyHost = 0.1;
 /// If the standard deviation exceeds this fraction of the mean, a note reports the spread.
 inline constexpr double kWideSpread = 0.05;
 
-/// A measured quantity, which is a column of the query bench_measures.
+/// A measured quantity. `column` is a column of the query bench_measures.
 struct Measure {
   enum class Unit : std::uint8_t { milliseconds, microseconds, count, bytes, share, ratio, rate };
   std::string_view column, title;
@@ -185,7 +185,7 @@ struct Benchmark {
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;
-  // All trials have the same clock, because a benchmark has only one definition of its guests.
+  // A benchmark has only one definition of its guests, so all trials use the same clock.
   bool in_virtual_time() const { return clock() != "real"; }
   std::string clock() const;  ///< as Contest::clock
 };

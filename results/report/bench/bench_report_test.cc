@@ -146,8 +146,8 @@ TEST_F(BenchReportTest, PairsEqualRepetitions) {
   EXPECT_GT(second.spread(), kWideSpread) << "and the spread is reported";
 }
 
-/// Even if a noisy entrant has the lowest mean, the report must show that xfs is 9 % faster than
-/// btrfs.
+/// The report must show that xfs is 9 % faster than btrfs, although ext4, which has widely spread
+/// values, has the lowest mean.
 TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {0.3, 1.7, 0.985, 0.8, 1.2}},
@@ -273,7 +273,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
 }
 
-/// A difference in only one of thirty cells may be due to chance.
+/// A significant difference in one of thirty cells may be due to chance.
 TEST_F(BenchReportTest, CorrectsCellsOfABaselineForTheirNumber) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
@@ -513,7 +513,7 @@ TEST_F(BenchReportTest, OpensRankingsButNotTheirTablesForPrint) {
   EXPECT_TRUE(holds(page, "querySelectorAll('details.on-paper:not([open])')"));
 }
 
-/// Returns the HTML of the map's cell that has this tooltip.
+/// Returns the HTML of the map's cell whose tooltip begins with `hint`.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);
   if (at == std::string::npos) return "no such cell";

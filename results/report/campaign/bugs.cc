@@ -54,8 +54,8 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-/// Returns the command that reproduces a failure. The command also names the file in which replay
-/// creates the page.
+/// Returns the command that reproduces a failure. A `headcrash replay` command also names the HTML
+/// page to create.
 std::string command_of(const Facts& facts, const std::string& replay, const std::string& page) {
   if (replay.empty()) return {};
   std::string command = fmt::format("{} --db {}", replay, shell_word(facts.database));

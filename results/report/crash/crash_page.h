@@ -59,7 +59,8 @@ struct TimelineRequest {
   /// The ACK after which no cut can remove the write. With FUA, this is the write's own ACK;
   /// otherwise, it is the ACK of the first flush submitted after the write was acknowledged.
   std::optional<Moment> durable;
-  /// The event after which the whole write is on the medium, if this was recorded.
+  /// Number of the event at which the last part of the write reached the medium; nullopt if this
+  /// was not recorded.
   std::optional<std::uint64_t> on_medium;
   std::optional<std::uint64_t> cycle_ended;  ///< event at which the power was cut
   BlockClass block = BlockClass::other;

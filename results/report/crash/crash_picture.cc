@@ -269,7 +269,7 @@ class Picture {
     return path("whole", whole) + path("damaged", damaged);
   }
 
-  /// Draws the number of bytes in writes that are not durable, as a step function.
+  /// Draws the total size of the writes that are not durable yet, as a step function of time.
   std::string unflushed() const {
     std::map<std::int64_t, double> changes;
     for (const TimelineRequest& request : page_.requests) {

@@ -64,7 +64,7 @@ struct PictureRow {
 /// The layout of the picture, which is used both here and by the page's script.
 struct PicturePlan {
   TimeScale scale;
-  /// the part that is shown at first; places on the time scale (TimeScale)
+  /// range of the time scale (TimeScale) that is visible at first
   double window_begin = 0, window_end = 1;
   std::vector<PictureRow> rows;
   struct Place {

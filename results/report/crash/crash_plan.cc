@@ -12,7 +12,8 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kLine = 9;  // distance between the lines of a row
-// Maximum number of lines in a row. If there are more blocks, they share lines.
+// Maximum number of lines in a row. If a row has more blocks, several blocks are drawn on each
+// line.
 constexpr std::size_t kLinesMost = 8;
 constexpr double kRowMargin = 6;
 constexpr std::size_t kRequestsShownFirst = 300;
@@ -204,8 +205,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the length at which longer intervals are drawn. A shortened interval may take at most a
-/// certain share of the axis; the result is the largest length that meets this limit.
+/// Returns the length to which longer intervals are shortened. It is the largest length at which a
+/// shortened interval takes no more than a certain share of the axis.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

@@ -689,8 +689,8 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
     page.failed = row.integer("failed");
   }
   TRY(const auto html, claims_html(claims));
-  // Only the paper's own rules count. An experiment that has its own summary is not about a paper,
-  // so all its rules count.
+  // On the page of a paper, only the paper's own rules count. An experiment with its own summary is
+  // not about a paper, so all of its rules count.
   const bool of_a_paper = std::ranges::none_of(claims, opens_the_page);
   const auto scores = scores_by_class(claims);
   Score counted;

@@ -25,8 +25,8 @@ class ExperimentPageTest : public db::ScratchFolder {
                                     .versions_json = "{}",
                                     .accelerator = "none"}));
   }
-  /// Returns a page with one claim for each unit. Each claim has two cells, in which the paper's
-  /// number is next to ours.
+  /// Returns a page with one claim for each element of `units`. A claim has two cells, each with
+  /// the paper's number and ours.
   Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
     auto database = must(db::Database::open(file(), db::Database::Access::read_write));
     const auto run = begin_run(database);

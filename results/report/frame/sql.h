@@ -17,7 +17,7 @@ namespace headcrash::report {
 struct SqlAnswer {
   std::vector<std::string> columns;  ///< in the order of the statement
   std::vector<std::vector<Value>> rows;
-  bool cut = false;  ///< there are more rows than the limit allows
+  bool cut = false;  ///< true if the row limit omitted some rows
 };
 
 /// Runs one statement, or the report's query with the name `sql`. The parameter `:run` is `run`, or
