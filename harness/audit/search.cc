@@ -150,7 +150,8 @@ Result<void> Search::judge_sites() {
   return {};
 }
 
-/// Drops all redundant sites at once. If that loses data, determines which of them must be kept.
+/// Skips the calls of all redundant sites at once. If data is then lost, determines which of these
+/// sites must be kept.
 Result<void> Search::drop_together() {
   std::vector<SiteVerdict*> redundant;
   for (SiteVerdict& each : audit_.sites)

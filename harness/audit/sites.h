@@ -10,9 +10,9 @@
 
 namespace headcrash::audit {
 
-/// All calls of one kind that come from one stack. A stack in an interpreter or a utility serves
-/// many callers, so its calls are divided by target, one site for each target. If there are more
-/// than kTargetsMost targets, all of them share one site.
+/// A site groups the flush calls of one kind that come from one stack. Different callers of an
+/// interpreter or a utility share a stack, so there is a separate site for each target. If there
+/// are more than kTargetsMost targets, they share one site.
 struct Site {
   std::string kind, stack;
   std::string target;   ///< target of the calls, or kAnyTarget

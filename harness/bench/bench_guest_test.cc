@@ -58,8 +58,7 @@ class BenchGuest : public testing::Test {
     return number.value_or(-1);
   }
 
-  /// The test does not lock this directory itself, because the database that is opened in the
-  /// directory locks it.
+  /// Not locked by the test, because Database::open() locks this directory.
   TemporaryFolder folder_;
   Bench bench_;
   int trials_ = 0, stop_after_ = -1;

@@ -66,7 +66,8 @@ class BenchTrial {
   Result<void> run_tool();
   Result<void> cut_power();
   Result<void> recover();
-  /// Runs one step of the recovery as a measured phase. `name` is the phase's name in the database.
+  /// Runs one step of the recovery as a measured phase. `name` is the phase's name in the database,
+  /// and `label` is its label.
   Result<void> recovery_step(const std::string& label, const char* name,
                              const std::function<Result<void>()>& work);
   Result<void> store_long_file(const std::string& path, const std::string& text);
@@ -109,8 +110,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  /// True if the last phase was measured. The device is then idle, so the next measured phase
-  /// begins without waiting.
+  /// True if the device is known to be idle, because the last phase was measured. The next measured
+  /// phase then begins without waiting.
   bool settled_ = false;
 };
 
@@ -380,8 +381,8 @@ Result<void> BenchTrial::recovery_step(const std::string& label, const char* nam
 }
 
 /// Recovers as a machine does at its next boot: replays the log, runs a full check, and mounts the
-/// clean file system. If the workload measures a boot, replay and mount are one step, and the check
-/// follows.
+/// clean file system. If the workload measures a boot, the replay and the mount are measured as one
+/// step, and the check follows.
 Result<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   TRY(cut_power());
@@ -443,8 +444,8 @@ Result<void> BenchTrial::run_tool() {
   TRY(const auto before_ms, now_ms());
   TRY(const auto ran, exec(command.argv));
   TRY(const auto after_ms, now_ms());
-  // If processor time is charged, the guest's clock lags while the guest computes, so use the
-  // machine's clock.
+  // If processor time is charged, the guest's clock lags behind while the guest computes. The
+  // machine's clock does not.
   const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
   TRY(const auto after, counters());
   TRY(const auto text, command.report_path.empty() ? Result<std::string>(ran.out())

@@ -30,7 +30,8 @@ struct CampaignOptions {
   std::filesystem::path cache;
   std::size_t jobs = 1;
   bool resume = false, redo_errors = false;
-  /// Only for campaigns TYPE-schemes: end as soon as further trials cannot change the result.
+  /// Used only for schemes campaigns. If true, the campaign ends as soon as further trials cannot
+  /// change its result.
   bool stop_at_first = false;
   run::Shard shard;
   std::function<void(const CampaignProgress&)> on_progress;  ///< never called concurrently

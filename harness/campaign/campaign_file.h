@@ -119,7 +119,8 @@ class TrialPlans {
   std::size_t size_ = 0;
 };
 
-/// Returns all file systems of the campaign, including the controls of a campaign that explores.
+/// Returns all file systems of the campaign. If the campaign explores crash states, the list
+/// includes its controls.
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
 /// Returns the guests that the trials need, keyed by guest_of().

@@ -151,7 +151,8 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Derives the default requirement on a control from the adapter's expectation.
+/// Returns the result that a control must show if the file does not specify one, derived from the
+/// adapter's expectation. Returns nullopt if the adapter expects nothing.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
     case adapters::Expectation::loss:
@@ -454,8 +455,8 @@ CellWorkloads workloads_of(const ExploredCell& cell, std::uint64_t seed) {
     if (wanted < numbers) all.sample = workload::sample_numbers(numbers, wanted, seed);
     return all;
   }
-  // A list of operations, or a name that contains a number, is a single workload. All other
-  // workloads are generated from the trial's seed.
+  // A list of operations and a name with a number each stand for a single workload. For other
+  // names, a workload is generated from each trial's seed.
   const bool fixed = !cell.operations.empty() || cell.workload.find('/') != std::string::npos;
   return {.count = fixed ? 1 : static_cast<std::uint64_t>(cell.trials.value_or(1)), .sample = {}};
 }

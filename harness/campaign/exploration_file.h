@@ -61,8 +61,8 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  /// Name of a workload in the catalogue or in the file. If `operations` is set, the name of these
-  /// operations.
+  /// Name of a workload in the catalogue or in the file, or the name for `operations` if they are
+  /// set.
   std::string workload = "ace-seq1";
   std::string operations;  ///< operations as text; empty to use a workload of the catalogue
   /// An application that runs instead of operations; `workload` is then its name.
@@ -72,13 +72,13 @@ struct ExploredCell {
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< names of strategies in plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< maximum number of distinct states in each trial
-  /// Maximum number of distinct states for all trials of the cell together. Each trial gets an
-  /// equal share. Unset if `budget` applies.
+  /// Maximum total number of distinct states in all trials of the cell; each trial gets an equal
+  /// share. If unset, `budget` applies.
   std::optional<std::int64_t> states;
   /// Hardware on which the workload runs and the states are recovered.
   explorer::StageMachine machine;
   bool write_through = false;
-  /// Fill a single disk before mkfs; the members of an array are always empty.
+  /// If true, a single disk is filled before mkfs. The members of an array are always empty.
   bool prefill = true;
   bool own_strategies = false;  ///< `strategies` differ from those of the campaign
 };

@@ -167,7 +167,7 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
 struct AuditRow {
   audit::SourcePlace place;
   std::vector<audit::Frame> callers;  ///< the frames that called `place`
-  /// `place` as text. If several rows would have the same text, also names the callers.
+  /// `place` as text; also names the callers if several rows would otherwise have the same text.
   std::string where;
   std::string call;
   std::uint64_t calls = 0;

@@ -130,7 +130,7 @@ std::string seconds_text(double seconds) {
 }
 
 /// Prints each failure with the command that repeats it. States with the same verdict and command
-/// share one line, which shows how many states it stands for.
+/// share a line, which shows their number.
 void print_failures(const nlohmann::json& failures, const std::string& database) {
   using Line = std::pair<std::string, std::string>;  // the failure, and the command that repeats it
   std::vector<Line> order;

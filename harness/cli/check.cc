@@ -39,9 +39,11 @@ struct Verdict {
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
   bool whole = false;  ///< true if every state that the strategies define was checked
-  /// Recording of the program, in which sees_a_loss() searches for a loss.
+  /// Recording of the program's run. If all promises were kept, sees_a_loss() uses this recording
+  /// to test whether the verifier can detect a loss.
   std::string recording;
-  std::string headline;            ///< printed after word(kind); empty if the verdict is `kept`
+  /// text that follows the word for `kind`; empty if the verdict is `kept`
+  std::string headline;
   std::vector<std::string> about;  ///< further lines about the loss
 };
 
@@ -79,7 +81,7 @@ Result<std::vector<audit::MissingFlush>> trace_unflushed(const CheckArguments& a
 std::string unflushed_text(const CheckArguments& arguments,
                            const std::vector<audit::MissingFlush>& changes) {
   const fs::path root = fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";
-  // Files come before directories. Of several changes to one of them, the first is shown.
+  // Sort files before directories. For each file or directory, show only its first change.
   std::map<std::pair<bool, std::string>, const audit::MissingFlush*> first;
   for (const audit::MissingFlush& change : changes)
     first.try_emplace({change.site.names, change.target}, &change);

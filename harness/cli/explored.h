@@ -35,7 +35,8 @@ void add_stacks_options(CLI::App& command, bool& stacks, std::vector<std::string
 struct ExploreArguments {
   std::string recording, filesystem, stack, workload, application, size, keep, html, csv;
   std::string recording_name = kWorkloadName;  ///< file name of a new recording
-  /// First event to explore in an existing recording: an event number or the text of a mark.
+  /// First event of an existing recording to explore, given as an event number or the text of a
+  /// mark.
   std::string from;
   std::string database;  ///< path of the database; empty to store nothing
   std::vector<std::string> strategies;
@@ -108,7 +109,7 @@ Result<void> run_exploration(const ExploreArguments& arguments, Explored& explor
 /// Sets `explored.attribution`.
 Result<void> attribute_failures(const ExploreArguments& arguments, Explored& explored);
 
-/// Returns the options for the behaviour of the disk while a workload is recorded.
+/// Returns the options that control the disk's behaviour while a workload is recorded.
 explorer::DiskOptions disk_options(const ExploreArguments& arguments);
 
 /// Returns a command that checks a state again. The caller appends --state NAME.

@@ -111,9 +111,8 @@ struct ReplayArguments {
   bool anew = false, find_fix = false, shell = false, as_json = false;
 };
 
-/// Returns true if the replay agrees with the recorded outcome. The verdicts agree if they are
-/// equal, or if both mean that all promises were kept. A failure also agrees if the replay has a
-/// finding of the recorded kind.
+/// Returns true if the replay agrees with the recorded outcome: the verdicts are equal, both
+/// verdicts mean that all promises were kept, or the replay has a finding of the recorded kind.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == oracle::name(now.judgement.verdict)) return true;
   if (oracle::keeps_promises(oracle::verdict_named(then.verdict)))

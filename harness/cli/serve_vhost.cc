@@ -53,8 +53,8 @@ struct Served {
   std::unique_ptr<timetravel::Calendar> calendar;  ///< null in real time
 };
 
-/// Performs all steps that may fail because of the configuration. Does not start threads or serve
-/// anything yet.
+/// Performs all steps that can fail because of an invalid configuration, but starts no threads and
+/// serves nothing yet.
 Result<Served> open(const ServeVhost& what) {
   Served served;
   for (const std::string& parameter : device::parameters_of(what.machine)) {

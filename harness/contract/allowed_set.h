@@ -74,7 +74,7 @@ struct Row {
   std::vector<Fact> alternatives;  ///< at least one of these must hold
 };
 
-/// Limits on the operation numbers in a row.
+/// Limits for the operation numbers that a row contains.
 struct RowLimits {
   std::size_t operations = 0;
   /// The test's last persistence point, as an operation number counted from 0.

@@ -55,7 +55,7 @@ struct Cell {
   /// Counts a checked state. `findings` may contain findings of other tiers, which are ignored.
   void add(const oracle::Judgement& judgement, const std::vector<oracle::Finding>& findings,
            const std::string& state, std::size_t missing);
-  /// Sets the answer. Call once all states have been counted.
+  /// Derives `answer` from the counted states. Call it once, after the last add().
   void finish(const std::vector<states::Coverage>& coverage);
   bool lost() const { return answer == Answer::broken || answer == Answer::unusable; }
   /// Returns a text such as "kept 0/412", "broken 3/388+", "unusable 8/44" or "unsupported".

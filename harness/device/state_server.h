@@ -16,7 +16,7 @@ namespace headcrash::device {
 
 struct StageLoad {
   std::size_t stage = 0;
-  std::filesystem::path recording;  ///< empty to load an empty disk of `sectors` sectors
+  std::filesystem::path recording;  ///< if empty, the stage gets an empty disk of `sectors` sectors
   std::string state;                ///< name of the state (plugin/states/crash_state.h)
   std::uint64_t sectors = 0;        ///< size of the empty disk
   /// Names of additional empty disks, with their sizes in sectors (virtual_guest::kOtherDisks).

@@ -49,11 +49,11 @@ std::vector<MountPeriod> mount_periods(const states::RunHistory& run);
 
 class DurableTree {
  public:
-  /// Whether the tree at the end has all changes of the mount period, or only older ones because
-  /// the test cut the power itself.
+  /// `older` if the test cut the power itself, so that the tree at the end may lack changes of the
+  /// mount period; otherwise, `complete`.
   enum class End : std::uint8_t { complete, older };
 
-  /// `end` is the tree at the end of a mount period of a file system of this type.
+  /// `end` is the tree at the end of the mount period. `type` is the type of the file system.
   DurableTree(std::vector<oracle::ObservedObject> end, const std::string& type,
               End kind = End::complete);
 

@@ -29,7 +29,7 @@ std::string_view name(SuiteVerdict verdict);
 struct SuiteOutcome {
   SuiteVerdict verdict = SuiteVerdict::failed;
   std::string output;               ///< output of the suite
-  std::filesystem::path recording;  ///< empty if there is no recording
+  std::filesystem::path recording;  ///< empty if the test was not recorded
   /// Returns the reason for which the test was not run, or the line that says why it failed.
   std::string reason() const;
 };

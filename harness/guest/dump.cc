@@ -32,8 +32,8 @@ std::string hex(std::span<const std::byte> bytes) {
 
 // Describes a block without its position. Adjacent blocks with equal descriptions form a run.
 struct Words {
-  /// The description of a run's blocks. In the output, it follows the run's first block and number
-  /// of blocks.
+  /// The words that describe the block's content. In the output, the first block and the number of
+  /// blocks precede them.
   json tail;
   bool joinable = true;  // false for a moved block, which is always a separate run
 };
@@ -92,8 +92,8 @@ class Runs {
   json tail_;
 };
 
-// Adds the contents of a file to `entry`. If an error ended the reading, sets `errno`; if a limit
-// ended it, sets `cut`.
+// Adds the contents of a file to `entry`. Sets `errno` in `entry` if reading ended with an error,
+// or `cut` if it ended at a limit.
 void describe_content(Vfs& vfs, FileHandle file, const DumpLimits& limits,
                       std::span<std::byte> buffer, json& entry) {
   Runs runs(limits.runs);

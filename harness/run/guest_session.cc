@@ -17,9 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// Time for which the host waits after the time limit of a command. The agent enforces the time
-// limit. If no answer arrives in this additional time, not only the command but also the agent
-// hangs.
+// Additional time for which the host waits after a command's time limit, which the agent enforces.
+// If no answer arrives in this time, the agent hangs as well.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 // Holds about 20000 writes with their stacks. The buffer is taken from the guest's memory.
@@ -204,7 +203,7 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
 }
 
 Result<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
-  // The agent's clock shows virtual time, so only the host can enforce the time limit.
+  // The agent's clock is virtual, so the agent cannot enforce a real time limit; the host does.
   const std::int64_t timeout_ms = guest_.in_virtual_time() ? kVirtualTimeoutMs : timeout_.count();
   const auto answer =
       ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);

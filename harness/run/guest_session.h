@@ -34,8 +34,8 @@ namespace headcrash::run {
 /// Returns an error that ends the current work. `why` may contain output of the guest; unprintable
 /// characters in it are replaced.
 tl::unexpected<Error> stop(ErrorKind kind, const std::string& why);
-/// If the outcome is a harness error, adds the hint to install the missing tool. Such an error
-/// means that the agent could not start a program.
+/// Adds the hint to install the missing tool if the outcome is a harness error, which means that
+/// the agent could not start a program.
 template <typename T>
 Result<T> with_tool_remedy(Result<T> outcome, const adapters::LinuxAdapter& filesystem) {
   if (outcome || oracle::verdict_of(outcome.error().kind) != oracle::Verdict::harness_error)
@@ -203,7 +203,8 @@ class GuestSession {
 /// operation that an event reports.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);
 std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::json& event);
-/// If the event reports the operation that ended the run, returns that operation and its error.
+/// Returns the operation that ended the run, with its error, as text. Returns nullopt if the event
+/// does not report such an operation.
 std::optional<std::string> failure_of(const nlohmann::json& event,
                                       std::span<const workload::Operation> operations);
 

@@ -40,8 +40,8 @@ struct GuestImage {
   bool has_no_modules() const { return kernel_version == "own"; }
 };
 
-/// Returns true if the cache contains the kernel of user-mode guests that `parts` names. Builds
-/// nothing.
+/// Returns true if the kernel for user-mode guests that `parts` names has been built and is in the
+/// cache. Does not build it.
 bool user_mode_kernel_is_built(const std::filesystem::path& cache,
                                const adapters::GuestParts& parts = {});
 
@@ -99,9 +99,9 @@ struct GuestSpec {
   /// Used only with user_mode: the sockets of the clock, of the disk through which the agent
   /// communicates, and of the agent.
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
-  /// Used only with user_mode. If true, the guest does not notify a disk of each request, but only
-  /// once, when the guest becomes idle. Must be false if a disk has its own timing: the disk would
-  /// start requests a few nanoseconds late.
+  /// Used only with user_mode. If true, the guest notifies a disk only when it becomes idle, not
+  /// after each request. Must be false for disks with their own timing, because requests would
+  /// start a few nanoseconds late.
   bool late_kicks = false;
 };
 

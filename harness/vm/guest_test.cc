@@ -38,7 +38,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Returns true if any process has the test's scratch directory on its command line.
+// Returns true if the command line of any process contains the path of the test's scratch
+// directory.
 bool some_process_names(const fs::path& folder) {
   std::error_code error;
   for (const auto& process : fs::directory_iterator("/proc", error)) {

@@ -54,8 +54,8 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
-/// Name of a metric: the time, in seconds, for which a phase's job runs if that time is fixed. Such
-/// phases differ in the amount of work done rather than in time.
+/// Name of the metric that marks phases whose job has a fixed duration; the value is this duration
+/// in seconds. Such phases are compared by the amount of work done.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
 // Verdicts of the trials of benchmarks, experiments and surveys. These trials only measure. All

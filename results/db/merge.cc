@@ -49,8 +49,8 @@ ShardedDigest split_digest(const std::string& digest) {
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
-  /// Start and end times of a run without shards; they identify the run. Such a run is never joined
-  /// with another run.
+  /// Start and end times of a run without shards. They identify the run, which is never merged with
+  /// another run.
   std::string execution;
   unsigned count = 1;
   std::map<unsigned, std::int64_t> planned;  ///< by shard
@@ -304,8 +304,8 @@ class Merge {
     return true;
   }
 
-  /// Converts a path that is relative to the directory of `database`. The result is relative to the
-  /// directory of the merged database.
+  /// Converts a path relative to the directory of `database` to a path relative to the directory of
+  /// the merged database.
   std::string moved(const fs::path& database, const std::string& path) {
     const fs::path whole = (fs::absolute(database).parent_path() / path).lexically_normal();
     std::error_code problem;

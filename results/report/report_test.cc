@@ -237,7 +237,8 @@ TEST_F(ReportTest, ShowsABrokenPromiseAsACardAndALosingControlAsExpected) {
   EXPECT_NE(page.find("trials: 1 of 10"), std::string::npos);
   EXPECT_NE(page.find("Losses of negative controls, as expected: 2"), std::string::npos);
   EXPECT_NE(page.find("<span class=\"verdict good\">as expected</span>"), std::string::npos);
-  // On the map, an unexpected loss is filled, and a loss that a control must show is outlined.
+  // The map fills the cells of unexpected losses, and outlines those of losses that controls must
+  // show.
   const auto cell = [&](const char* hint) {
     const auto at = page.find(hint);
     return page.substr(page.rfind("<td class=", at), at - page.rfind("<td class=", at));

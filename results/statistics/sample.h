@@ -91,10 +91,10 @@ struct PairComparison {
 std::vector<PairComparison> compare_all_pairs(
     std::size_t count, const std::function<Comparison(std::size_t, std::size_t)>& compare);
 
-/// Estimates how many repetitions are needed in total for the interval of the mean to be within
-/// `relative` on either side, if the spread does not change. The result is from `values.size()` to
-/// `most`, or three if there are fewer than three values. Three values estimate the spread poorly,
-/// so call the function again as more values arrive.
+/// Estimates the total number of repetitions after which the confidence interval of the mean is
+/// within `relative` on either side, if the spread does not change. The result is between
+/// `values.size()` and `most`; it is 3 if there are fewer than three values. Three values estimate
+/// the spread poorly, so call the function again as more values arrive.
 std::size_t repetitions_needed(std::span<const double> values, double relative, std::size_t most);
 
 }  // namespace headcrash::statistics

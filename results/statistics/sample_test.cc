@@ -86,8 +86,8 @@ TEST(Comparison, ClassifiesBetterWorseAndSame) {
   EXPECT_EQ(compare(base, {}, 0.02).change, Change::cannot_tell);
 }
 
-/// Checks that a drift shared by both series hides a change of 3 % in unpaired values, but not in
-/// pairs.
+/// Both series drift together. The drift hides a difference of 3 % if the values are compared
+/// unpaired, but not if they are compared in pairs.
 TEST(Comparison, RemovesASharedDriftFromPairs) {
   std::vector<double> base;
   std::vector<double> now;

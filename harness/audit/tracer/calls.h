@@ -44,7 +44,7 @@ struct ChangeCall {
   /// The call creates, removes or renames an entry, so it changes the directory that contains the
   /// entry.
   bool names = false;
-  /// The entry changes only if the path does not exist yet.
+  /// The call changes the directory only if the path does not exist yet.
   bool only_creates = false;
   bool moves = false;                        ///< the object moves from the path to `to_path`
   bool removes = false;                      ///< the path no longer exists after the call

@@ -34,13 +34,14 @@ struct FamilyShare {
   /// Number of fiber schedules under which each workload also runs. Each schedule uses a different
   /// request order.
   std::uint64_t schedules = 0;
-  /// Number of runs of each workload with I/O errors. All runs but the first also have a fiber
-  /// schedule, because an error may end an operation for which other users wait.
+  /// Number of runs of each workload with I/O errors. In all runs but the first, fibers are also
+  /// scheduled in random order, because other users may be waiting for the operation that fails.
   std::uint64_t faults = 1;
   /// If false, the family runs only if it is requested by name. Its few faults might not expose a
   /// control, and a control that passes would invalidate a shard of the whole campaign.
   bool in_whole = true;
-  std::uint64_t first_order = 0;  ///< a multiple of kOrders
+  /// number of the first request order; must be a multiple of kOrders
+  std::uint64_t first_order = 0;
 };
 constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"reuse", "tiny", 16},
@@ -78,8 +79,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"holes", "deep", 6, 1, 2},
     {"syncs", "tiny", 6, 2, 4, 8},
     {"fsyncs", "deep", 8, 2, 4, 8},
-    // These families run without faults. A rest promises that earlier changes are on the disk, and
-    // an I/O error may break this promise.
+    // These families run without injected faults. Their `rest` operations promise that earlier
+    // changes are on the disk, but an I/O error may prevent this.
     {"rests", "tiny", 6, 1, 0, 0},
     {"rests", "plain", 6, 1, 0, 0},
     {"many-users", "tiny", 8, 2, 4, 4},

@@ -68,7 +68,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
 
 TEST(SchemesPlan, EverySchemeRunsSeq1AShareOfSeq2AndAllFamilies) {
   const auto systems = adapters::file_system_types().front()->systems();
-  // A control that only a few workloads expose runs with one of these workloads only.
+  // A control with a nonempty `shown_by` runs with only that workload.
   const std::uint64_t schemes = systems.size(),
                       everywhere = static_cast<std::uint64_t>(
                           std::ranges::count_if(systems, [](const auto& system) {

@@ -285,10 +285,9 @@ Result<void> CellRun::format_and_set_up() {
   return {};
 }
 
-/// Makes XFS write metadata to its final place after the log has been idle for one second; the
-/// default is half a minute. XFS then also writes log records that cover the metadata. Used only in
-/// cells that wait for such a write, because the log records would trigger the faults of other
-/// cells.
+/// Makes XFS write metadata to its final place after the log has been idle for one second instead
+/// of half a minute. Only cells that wait for such a write use this, because XFS then also writes
+/// log records, which would trigger the faults of other cells.
 Result<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));

@@ -67,7 +67,7 @@ Block metadata_block(std::string_view type, std::string_view filesystem, std::ui
 Block journal_block(std::string_view type) {
   if (type == "ext4") return {"c03b399800000001", "", false, "a descriptor block of the journal"};
   if (type == "xfs") return {"feedbabe", "", false, "a record of the log"};
-  if (type == "btrfs")  // fields of the header: owner BTRFS_TREE_LOG_OBJECTID (-6), number of items
+  if (type == "btrfs")  // the owner in the header, BTRFS_TREE_LOG_OBJECTID (-6)
     return {"faffffffffffffff", "", false, "a node of the log tree"};
   // A segment has 2 MiB. The first segment holds the superblock, and the next two hold the
   // checkpoint packs.

@@ -80,9 +80,9 @@ class ExploredTrial {
   Result<std::vector<workload::Operation>> operations() const;
   Result<void> explore_and_tell(const std::vector<workload::Operation>& operations,
                                 const std::function<void(const std::string&)>& on_phase);
-  /// If the stack below the file system has rules, probes the stack and checks the rules.
+  /// Probes the stack below the file system, if it has rules, and checks that the rules hold.
   Result<void> probe_stack(const explorer::FormattedDisk& disk);
-  /// Checks the rules of the stack on a recording.
+  /// Checks that the recording obeys the rules of the stack.
   Result<void> check_rules(const fs::path& recording);
   Result<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
@@ -465,8 +465,8 @@ Result<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
   const std::lock_guard lock(disk->mutex);
   if (disk->disk) return *disk->disk;
   auto made = make(cell, called, uuid_seed, guest);
-  // Remember a success or a harness error, such as a missing command, so that mkfs is not tried
-  // again. Try again after other failures, such as a hang, because the host may have caused them.
+  // Do not run mkfs again after a success or a harness error, such as a missing command. Other
+  // failures, such as a hang, may have been caused by the host, so try again.
   if (made || oracle::verdict_of(made.error().kind) == oracle::Verdict::harness_error)
     disk->disk = made;
   return made;

@@ -50,9 +50,9 @@ struct Measurement {
   std::optional<double> quiescent_ms, host_busy;
   std::optional<double> rate;  ///< operations per second
   bool fixed_time = false;
-  /// Fraction of the time during which the busiest device was busy. busy_share covers the time
-  /// until quiescence (or until the last call returned, if the trial did not wait for quiescence);
-  /// elapsed_busy_share covers the time until the last call returned.
+  /// Fraction of the time during which the busiest device was busy. For busy_share, the time ends
+  /// at quiescence, or at the last call's return if the trial did not wait for quiescence. For
+  /// elapsed_busy_share, it ends at the last call's return.
   std::optional<double> busy_share, elapsed_busy_share;
   /// The guest's processor time divided by the time until quiescence. 1 means that one processor
   /// was always busy. Empty in virtual time.

@@ -679,7 +679,7 @@ TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks)
       must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
   EXPECT_EQ(result.summary["clock"], "charged:2.5");
   EXPECT_EQ(times(db::contents(folder() / "tables" / "rankings.csv"), ",charged:2.5\r\n"), 4U);
-  // Trials of one run that have different clocks must be in separate contests.
+  // Contests must not mix trials with different clocks, even if the trials belong to the same run.
   must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0")
            .map([] { return true; }));
   EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(),

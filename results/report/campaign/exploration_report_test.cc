@@ -1,5 +1,5 @@
-// Tests the report's section on explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER, the page
-// is kept in FOLDER/explored for viewing.
+// Tests the section of the report about explored crash states. HEADCRASH_SHOW_REPORT=FOLDER saves
+// the page in FOLDER/explored.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

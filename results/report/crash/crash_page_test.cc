@@ -119,8 +119,7 @@ TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
   EXPECT_FALSE(at_risk(page.requests[1], 6));
 }
 
-/// On this test's page, every string that can come from a guest, an imported recording or a file
-/// name is hostile.
+/// Every string that can come from a guest, an imported recording or a file name contains markup.
 TEST(CrashPage, EscapesGuestTextsEverywhere) {
   const std::string hostile =
       "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(2)>\xff\x1b";

@@ -216,7 +216,8 @@ class Picture {
     return path("done", done) + path("open", open) + path("promised", promised);
   }
 
-  /// Returns the time at which the power cycle of the request ended; nullopt if it did not end.
+  /// Returns the time of the power cut that ended the request's power cycle; nullopt if there was
+  /// no such cut.
   std::optional<std::int64_t> power_went_at(const TimelineRequest& request) const {
     if (!request.cycle_ended) return std::nullopt;
     for (const auto& [moment, on] : page_.power)
@@ -362,7 +363,7 @@ class Picture {
       const double length =
           kCharacterWidth * static_cast<double>(std::min(text.size(), kOperationCharacters + 1));
       for (int line = 0; line < 2; ++line) {
-        // The label of an event before the cut must not cross the line of the cut.
+        // The label of an event before the cut must end before the line that marks the cut.
         const double cut = x(plan_.cut_ns),
                      end = at <= cut + 0.1 ? std::min(cut - 4, right_) : right_;
         const double from = std::clamp(at - 5, left_ + 2, std::max(end - length, left_ + 2));
@@ -450,8 +451,8 @@ class Picture {
            path("risk", all.marks[0]) + path("kept", all.marks[1]) + path("torn", all.marks[2]) +
            path("lost", all.marks[3]);
   }
-  /// The shapes of the fates: diamond (unknown), disk (kept), triangle with a cross (torn), cross
-  /// (lost).
+  /// The shapes of the marks, by fate: a diamond (unknown), a filled circle (kept), a triangle with
+  /// a cross (torn), or a cross (lost).
   struct Fates {
     std::array<std::string, 4> tails, marks;  // by fate
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {

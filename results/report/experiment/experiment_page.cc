@@ -30,7 +30,8 @@ constexpr std::size_t kPointsOfALineLeast = 3;  // lines with fewer points are d
 constexpr std::size_t kFailuresInTheScoreboard = 4;
 constexpr std::size_t kNumbersOnlyNamed = 12;
 constexpr std::string_view kSummary = "summary";  // the claim at the beginning of the page
-// A paper's claim and its most important numbers, which form a separate section.
+// Pseudo-claim that summarises the paper and contains its most important numbers. It has a separate
+// section.
 constexpr std::string_view kInShort = "in short";
 
 struct Number {
@@ -198,7 +199,7 @@ std::string tables_html(const Claim& claim) {
   return out;
 }
 
-/// Returns the full name of a plotted line for the key below the plot. A long name is split over
+/// Returns the full name of a plotted line for the legend below the plot. A long name is split over
 /// several lines.
 std::string key_label(const std::string& text) {
   constexpr std::size_t kPiece = 20;  // short enough that plot_label() does not truncate it
@@ -210,8 +211,8 @@ std::string key_label(const std::string& text) {
   return label;
 }
 
-/// Returns the hue of each line: the hue of the line's file system, or a free hue if the file
-/// system is unknown or an earlier line already has its hue.
+/// Returns a hue for each line. A line has the hue of its file system, unless the file system is
+/// unknown or an earlier line already has this hue; it then has a free hue.
 std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
   std::vector<std::size_t> hues;
   std::set<std::size_t> taken;
@@ -301,7 +302,8 @@ std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   return lines;
 }
 
-/// Returns "users" if the claim mentions users, otherwise an empty text.
+/// Returns the label of the horizontal axis: "users" if the claim mentions users; otherwise, an
+/// empty string.
 std::string axis_of(const Claim& claim) {
   const auto speaks = [](const std::string& text) {
     return text.find(" user") != std::string::npos;
@@ -336,7 +338,7 @@ std::vector<OwnPlot> plots_of(const Claim& claim) {
 }
 
 /// Returns the CSS class of a cell's bar. The bar has the colour of the file system or scheme that
-/// the cell names. If a semicolon and a variation follow the name, the bar is hollow.
+/// the cell names. It is hollow if the name is followed by a semicolon and a variation.
 std::string bar_class(const std::string& cell) {
   const std::size_t varied = cell.find(';');
   std::string hue = "plain";
@@ -620,8 +622,8 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   return out;
 }
 
-/// Returns the heat maps and the first of the other tables. The remaining tables follow in a
-/// collapsible part.
+/// Returns the sections for the summary's tables. The heat maps and the first other table are
+/// visible at once; the remaining tables are in a collapsible part.
 std::vector<Section> summary_sections(const Claim& claim) {
   std::string maps, first, others;
   for (const OwnTable& table : claim.tables) {
