@@ -81,9 +81,9 @@ Result<base::Chosen> Search::smallest(
   return chosen;
 }
 
-/// Returns a change's rank among the candidates for a missing flush. New names come first, then
-/// data, then removed names. If a flush after any one candidate suffices, the search selects the
-/// first candidate.
+/// Returns the rank of a change among the candidates for a missing flush: new names before data,
+/// and data before removed names. If one flush suffices after any of several candidates, the search
+/// selects the candidate that ranks first.
 int rank(const ChangeSite& site) {
   if (!site.names) return 1;
   return site.call == "unlink" || site.call == "rmdir" ? 2 : 0;

@@ -43,8 +43,7 @@ class Object {
     return object;
   }
 
-  /// Converts an offset in the file to a virtual address, which is the form that the symbol table
-  /// uses.
+  /// Converts a file offset to a virtual address, because the symbol table contains addresses.
   std::optional<std::uint64_t> address_of(std::uint64_t offset) const {
     for (std::size_t i = 0; i < header_.e_phnum; ++i) {
       const auto segment = at<Elf64_Phdr>(header_.e_phoff + i * sizeof(Elf64_Phdr));

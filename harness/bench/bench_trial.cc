@@ -39,8 +39,7 @@ constexpr milliseconds kQuietPoll{50};
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
-/// Returns the error's message. Unless the error's verdict is harness_error, the message begins
-/// with the verdict.
+/// Returns the error's message, preceded by the error's verdict unless that is harness_error.
 std::string described(Error error) {
   const oracle::Verdict verdict = oracle::verdict_of(error.kind);
   if (verdict != oracle::Verdict::harness_error)
@@ -121,7 +120,7 @@ Result<db::TrialRecord> BenchTrial::run() {
   TRY(start_device());
   const HostLoad before = host_load();
   const Result<void> worked = work();
-  // In virtual time, other load on the host is irrelevant.
+  // In virtual time, the load of other processes on the host does not affect the results.
   if (!bench_.virtual_time) record_.host_busy = used_by_others(before, host_load());
   if (interrupted()) return fail(plan_.key, "interrupted");
   if (unusable_) return tl::unexpected(*unusable_);

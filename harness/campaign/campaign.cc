@@ -140,7 +140,7 @@ class Runner {
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;
   std::mutex mutex_;  ///< protects all members below, and the database
-  /// Keyed by cell; all trials with a single cut share the key null.
+  /// Keyed by cell; trials with a single cut have the key null.
   run::TimeLeft<const ExploredCell*> time_left_;
   CampaignOutcome outcome_;
 };

@@ -57,7 +57,7 @@ struct CellKeys {
   std::string device, strategies;
 };
 
-/// Checks that each strategy can be used with recordings made on the cell's hardware.
+/// Checks that the strategies are compatible with recordings made on the cell's hardware.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
     TRY(const auto strategy, states::parse_strategy(word));
@@ -270,8 +270,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
   return {};
 }
 
-/// If the cell's workload names a kind of numbered workloads, but no number, returns the number of
-/// workloads of this kind. Returns 0 for all other cells.
+/// Returns the number of workloads of the kind that the cell names. Returns 0 if the cell names a
+/// single workload, or if workloads of this kind have no numbers.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())

@@ -103,7 +103,7 @@ struct Exploration {
   /// Fraction of the states that are checked a second time, wholly in the guest.
   double in_guest_share = 0.05;
   std::int64_t confirm = 20;  ///< maximum number of failures of each kind to confirm
-  /// If true, also minimises the operations of a failure. Lost writes are always minimised.
+  /// If true, a failure's operations are also minimised. Its lost writes always are.
   bool minimise_operations = true;
   bool keep = false;                ///< also keep the recordings of clean trials
   std::vector<ExploredCell> cells;  ///< controls first

@@ -67,8 +67,8 @@ inline constexpr const char* kTraceName = "trace.json";
 Result<void> write_application(const TestProgram& program, const std::filesystem::path& file,
                                const std::optional<Tracing>& tracing = std::nullopt);
 
-/// Returns `words`, with relative paths of existing files replaced by absolute paths, because the
-/// program runs in another directory.
+/// Makes the relative paths of existing files in `words` absolute, because the program runs in
+/// another directory.
 std::vector<std::string> with_absolute_files(std::vector<std::string> words);
 
 /// Like the other with_absolute_files(), but for a shell command line. Replaces only words that

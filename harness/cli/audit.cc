@@ -189,9 +189,9 @@ std::string_view need_text(audit::SiteVerdict::Need need) {
   return kWords.at(static_cast<std::size_t>(need));
 }
 
-/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 of 1900 states)". Here, 88
-/// states were checked and about 1900 exist. If the site is redundant on several file systems, both
-/// numbers are those of the file system on which the fewest states were checked.
+/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 of 1900 states)", where 88 of
+/// about 1900 states were checked. If the site is redundant on several file systems, the numbers
+/// are those of the file system with the fewest checked states.
 std::string verdict_text(
     const std::vector<std::pair<std::string, const audit::SiteVerdict*>>& all) {
   std::map<audit::SiteVerdict::Need, std::vector<std::string>> filesystems;

@@ -38,7 +38,7 @@ struct CampaignArguments {
 struct CampaignForecast {
   std::string name, title, takes;
   std::vector<std::string> filesystems;
-  /// Totals of all shards. states_most is 0 if each trial has only one cut.
+  /// Totals of all shards. states_most is 0 if trials have only a single cut.
   std::uint64_t trials = 0, states_most = 0;
 };
 

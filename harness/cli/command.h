@@ -25,8 +25,8 @@ enum Exit : int {
   kInterrupted = 130,
 };
 
-/// Each of these functions adds a subcommand. When the subcommand is executed, it stores its exit
-/// code in `exit_code`.
+/// These functions add subcommands. A subcommand stores its exit code in `exit_code` when it has
+/// run.
 void add_doctor(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);

@@ -1,5 +1,5 @@
 #pragma once
-// The arguments of `headcrash explore`, and the output of its result as text and as JSON.
+// The arguments and results of `headcrash explore`. Results are printed as text and as JSON.
 
 #include <cstdint>
 #include <filesystem>

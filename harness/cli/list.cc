@@ -182,7 +182,7 @@ json benchmarks() {
   return rows;
 }
 
-/// Returns one row for each setting of each application.
+/// Returns a row for each application, in each of its settings.
 json applications() {
   json rows = json::array();
   for (const std::string& name : workload::built_in_applications()) {

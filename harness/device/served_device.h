@@ -21,8 +21,8 @@ struct ServedDeviceSpec {
   std::optional<std::filesystem::path> machine;  ///< file that describes several devices
   std::uint64_t size_bytes = 0;                  ///< 0 for the drive's full size
   std::optional<bool> write_cache;               ///< nullopt for the profile's setting
-  /// The fate of the sectors being written when the power is cut (plugin/model/core/tear.h). If
-  /// empty, the profile decides.
+  /// The fate of a sector that is being written when the power is cut (plugin/model/core/tear.h).
+  /// If empty, the profile's setting applies.
   std::string tear{};
   bool virtual_time = false;  ///< ignores `clock`
   /// Virtual nanoseconds charged per nanosecond of host processor time (timetravel/calendar.h).

@@ -18,7 +18,7 @@ using oracle::ObservedObject;
 constexpr std::int64_t kSecondUs = 1'000'000;
 /// On btrfs, the inode number of each subvolume's root.
 constexpr std::uint64_t kSubvolumeRoot = 256;
-/// In the agent's numbers of inodes, the bits above these belong to the subvolume.
+/// Inode numbers from the agent contain the number of the subvolume in the bits above these.
 constexpr std::uint64_t kInodes = 1ULL << 48U;
 /// Prefixes of the names of quota files. The kernel writes quota files without changing their
 /// times.
@@ -149,7 +149,7 @@ std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
     by_path[object.path] = &object;
     by_inode.emplace(object.inode, &object);
   }
-  // Returns true if the test may have undone a change of the object with this path.
+  // Returns true if the object may differ because the test has undone a change of it.
   const auto undone = [&](const std::string& path) {
     const auto object = by_path.find(path);
     return kind_ == End::older &&

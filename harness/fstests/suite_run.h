@@ -30,7 +30,7 @@ struct SuiteOutcome {
   SuiteVerdict verdict = SuiteVerdict::failed;
   std::string output;               ///< output of the suite
   std::filesystem::path recording;  ///< empty if the test was not recorded
-  /// Returns the reason for which the test was not run, or the line that says why it failed.
+  /// Returns the reason why the test was not run, or the line that explains its failure.
   std::string reason() const;
 };
 

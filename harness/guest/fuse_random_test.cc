@@ -53,7 +53,7 @@ std::optional<System> find_system(std::string_view type) {
   return std::nullopt;
 }
 
-/// Syncs only the file system under test. sync(2) would wait for all disks of the machine.
+/// Implements sync() with syncfs(), because sync(2) would wait for all disks of the machine.
 class MountedVfs final : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;

@@ -32,7 +32,8 @@ class SeenTree {
   void add(const json& entry) {
     Object object{.path = entry.value("path", ""), .fields = {}};
     for (const auto& [key, value] : entry.items()) {
-      if (key == "allocated") continue;  // an unmount may free blocks beyond the end of a file
+      // may change at an unmount, which may free blocks beyond the end of a file
+      if (key == "allocated") continue;
       std::size_t hash = std::hash<json>{}(value);
       if (key == "inode")
         hash = first_with_.try_emplace(value.get<std::uint64_t>(), objects_.size()).first->second;
@@ -149,8 +150,8 @@ bool is_damage(Errno error) {
   return error.value == EUCLEAN || error.value == EBADMSG || error.value == EIO;
 }
 
-/// Mounts, dumps, optionally uses, and unmounts the file system. Adds the times to `answer` and, if
-/// the mount was refused, the error.
+/// Mounts, dumps, optionally uses, and unmounts the file system. Adds the times of these steps to
+/// `answer`, or the error if the mount was refused.
 tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked, bool use,
                                                     EntryBatches batches, json& answer) {
   StepWatch clock(asked.ticks_per_ms);

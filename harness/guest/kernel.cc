@@ -252,8 +252,8 @@ void shorten_way(const std::string& disk) {
     std::string before;
     std::ifstream now(queue + file);
     std::getline(now, before);
-    // A file such as queue/scheduler lists the choices, and has the current one in brackets:
-    // "[mq-deadline] none". If the file is empty or missing, no choice is set.
+    // The file queue/scheduler lists all choices, with the current one in brackets: "[mq-deadline]
+    // none". If there is no current value, nothing is changed.
     const std::size_t open = before.find('['), close = before.find(']');
     if (open < close && close != std::string::npos)
       before = before.substr(open + 1, close - open - 1);

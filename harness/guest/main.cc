@@ -66,7 +66,8 @@ void open_console() {
   }
 }
 
-/// Raises the limit on open files, so that a workload and the agent together do not reach it.
+/// Raises the limit on open files above the number of files that a workload and the agent open
+/// together.
 void permit_open_files() {
   constexpr rlim_t kMost = headcrash::workload::kOpenFilesMost + 1024;
   const rlimit files{.rlim_cur = kMost, .rlim_max = kMost};

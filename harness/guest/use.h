@@ -1,8 +1,8 @@
 #pragma once
-// Tests whether a recovered file system can be used, by creating new names in its directories and
-// then removing everything. After a wrong replay of the log, the tree may look correct, but such
-// operations fail, for example with EEXIST for the next new inode, or with ENOTEMPTY for a
-// directory without entries.
+// Tests whether a recovered file system is usable, by creating new names in its directories and
+// then removing everything. After an incorrect replay of the log, the tree may look correct
+// although such operations fail. For example, creating an inode fails with EEXIST, or removing an
+// empty directory fails with ENOTEMPTY.
 
 #include <cstddef>
 #include <nlohmann/json.hpp>

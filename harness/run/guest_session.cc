@@ -56,7 +56,7 @@ class Tree {
   void add(const json& entry) {
     Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
     if (!object && !bad_) bad_ = object.error();
-    // Entries beyond the limit are dropped; take() then returns an error.
+    // If there are too many entries, take() returns an error because some of them are missing.
     if (!object || objects_.size() > kTreeObjectsMost) return;
     objects_.push_back(std::move(*object));
   }
@@ -223,7 +223,7 @@ Result<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  // An unknown file system type is an error of the request and says nothing about the disk.
+  // An error such as an unknown file system type does not mean that the disk cannot be mounted.
   if (answer.error().kind != ErrorKind::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().problem;
   return false;

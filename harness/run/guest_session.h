@@ -163,7 +163,8 @@ class GuestSession {
   /// Runs the application's `run` commands to their end, and writes marks to the second disk. If a
   /// command fails, the result's `failure` describes it.
   Result<RunOutcome> run_application(const workload::Application& application);
-  /// Runs one `verify` command. The standard input of the command contains the texts of the marks.
+  /// Runs one `verify` command. `input` contains the texts of the marks and becomes the command's
+  /// standard input.
   Result<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
                                                  const std::string& input);
   Result<std::vector<oracle::ObservedObject>> dump();

@@ -45,21 +45,20 @@ struct GuestImage {
 bool user_mode_kernel_is_built(const std::filesystem::path& cache,
                                const adapters::GuestParts& parts = {});
 
-/// Returns the guest image. If anything on which it depends has changed, first runs
-/// scripts/build-guest, which prints its progress. `parts` lists additional files that a file
-/// system needs. Errors name the missing package, tool or file.
+/// Returns the guest image. If the image is missing or out of date, first runs scripts/build-guest,
+/// which prints its progress. `parts` lists additional files that a file system needs. Errors name
+/// the missing package, tool or file.
 Result<GuestImage> guest_image(const std::filesystem::path& cache,
                                const adapters::GuestParts& parts = {},
                                Accelerator accelerator = Accelerator::tcg);
-/// Returns the image without building it. Returns nullopt if the image has never been built, or if
-/// anything on which it depends has changed since. Does not modify the cache.
+/// Returns the image if it is built and up to date; otherwise, nullopt. Does not modify the cache.
 Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache,
                                                     Accelerator accelerator = Accelerator::tcg);
 /// Describes the image in a directory that build-guest has created. Rejects a user-mode kernel if
 /// its source lacks a required edit.
 Result<GuestImage> guest_image_in(const std::filesystem::path& folder);
 
-/// Images, keyed by file system name. File systems that need the same parts share an image.
+/// Images, with the same keys as `parts`. Entries that need the same parts share an image.
 /// guest_images() fails for the same reasons as guest_image().
 using GuestImages = std::map<std::string, GuestImage>;
 Result<GuestImages> guest_images(const std::filesystem::path& cache,
@@ -114,7 +113,7 @@ inline constexpr std::uint64_t kMarkDiskBytes = 4096;
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
                       const std::vector<adapters::OtherDisk>& others);
 
-/// Receives each event that the agent reports during a request.
+/// Called for each event that the agent sends while it executes a request.
 using EventHandler = std::function<void(const nlohmann::json& event)>;
 
 class GuestProcess;

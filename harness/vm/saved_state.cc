@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kBootLimit{180};
 constexpr std::chrono::seconds kSaveLimit{120};
-// A long limit, because QEMU's main loop is busy at the end of a save.
+// The limit is long, because QEMU's main loop is busy at the end of a save.
 constexpr std::chrono::seconds kQmpLimit{60};
 // Time to wait for another process that boots a guest and saves its state.
 constexpr std::chrono::seconds kLockLimit{400};
@@ -67,7 +67,7 @@ void prune(const fs::path& states) {
   for (const auto& entry : fs::directory_iterator(states, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kHalfMade))
-      // The lock is free, so the process that created this directory is dead.
+      // The directory is left over: the process that created it is dead, because the lock is free.
       fs::remove_all(entry.path(), error);
     if (!name.starts_with("."))
       folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());

@@ -85,8 +85,7 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
-/// Fails if the directory of a new file cannot be written. SQLite's error would say that the file
-/// is missing.
+/// Fails if a new file's directory is not writable. SQLite would report this as a missing file.
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();

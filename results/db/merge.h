@@ -27,7 +27,8 @@ namespace headcrash::db {
 
 struct MergeOutcome {
   std::size_t databases = 0, runs = 0, trials = 0;
-  /// Number of experiments that occur in several databases; each is merged once.
+  /// Number of runs of experiments that were omitted, because another database contains the same
+  /// run.
   std::size_t doubled_runs = 0;
   /// Number of trials that were skipped, because a database merged earlier contains them with the
   /// same verdict.

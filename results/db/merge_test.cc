@@ -159,7 +159,7 @@ TEST_F(MergeTest, MergesDuplicateTrialsOnce) {
 
 TEST_F(MergeTest, SeparatesOtherCampaignsAndSecondRuns) {
   const auto a = shard("a", 0, 1, true);
-  const auto again = shard("a", 0, 1, true);  // a second run in the same file
+  const auto again = shard("a", 0, 1, true);  // adds a second run to the same file
   EXPECT_EQ(a, again);
   auto other = must(Database::open(folder() / "o.db", Database::Access::read_write));
   must(other.record_trial(must(other.begin_run(some_run())), some_trial("k")));

@@ -33,8 +33,8 @@ class ReportTest : public db::ScratchFolder {
   }
 };
 
-/// Reduces a plot to its size, its colours and texts, and whether it has few or many shapes.
-/// Positions are ignored, because they depend on fonts.
+/// Replaces each plot with a summary: its size, colours and texts, and whether it has few or many
+/// shapes. Positions are omitted, because they depend on fonts.
 std::string plots_by_structure(const std::string& html) {
   std::string out;
   std::size_t from = 0;

@@ -216,9 +216,9 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
-  // The width of the interval depends on the number of values n in three ways. The standard error
-  // is proportional to 1 / sqrt(n). The factor by which the interval is stretched falls with n. The
-  // spread of the resamples is too small by the factor sqrt((n - 1) / n).
+  // The width of the interval depends on the number of values n through three factors: the standard
+  // error, which is proportional to 1 / sqrt(n); stretch_for(n), which decreases with n; and
+  // sqrt((n - 1) / n), by which the spread of the resamples is too small.
   const auto shape = [](std::size_t count) {
     const auto n = static_cast<double>(count);
     return stretch_for(count) * std::sqrt(n - 1) / n;

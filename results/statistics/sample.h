@@ -31,7 +31,7 @@ struct Summary {
   std::size_t count = 0;
   double median = 0, mean = 0, least = 0, greatest = 0;
   double deviation = 0;  ///< standard deviation of the sample (n - 1); 0 for one value
-  std::optional<Interval> mean_interval;  ///< nullopt if there are fewer than three values
+  std::optional<Interval> mean_interval;  ///< empty for fewer than three values
   /// Indices of the values outside Tukey's fences, that is, beyond the quartiles by more than 1.5
   /// times the interquartile range. These values are reported but never excluded.
   std::vector<std::size_t> outliers;

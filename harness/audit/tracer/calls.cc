@@ -18,7 +18,8 @@ FlushCall of_descriptor(std::string_view kind) {
   return {.kind = kind};
 }
 
-/// Returns the flush that O_SYNC or O_DSYNC implies for later writes; nullopt without these flags.
+/// Returns the flush that each later write implies if the file is opened with O_SYNC or O_DSYNC;
+/// nullopt without these flags.
 std::optional<FlushCall> synchronous_open(const SystemCall& call, std::uint64_t open_flags) {
   const bool plain = call.number == SYS_open, second = call.number == SYS_openat2;
   const std::uint64_t flags = second ? open_flags : call.arguments.at(plain ? 1 : 2);

@@ -107,8 +107,8 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Returns true if further trials cannot change the result: a scheme has failed, or the
-  /// campaign's only scheme is a control that has been detected.
+  /// Returns true if further trials cannot change the campaign's result. This is so if a scheme has
+  /// failed, or if the only scheme is a control whose fault has been detected.
   bool known() const {
     return failed_ || (caught_ && !campaign_.scheme.empty() &&
                        campaign_.scheme.find(',') == std::string::npos);

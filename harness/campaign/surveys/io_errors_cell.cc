@@ -388,7 +388,7 @@ Result<void> CellRun::end_session() {
   if (!cut) {
     const auto unmounted = ask({{"do", "unmount"}, {"target", run::kMountPoint}});
     note("unmount", unmounted ? "ok" : gone_ ? "hang" : unmounted.error().problem);
-    if (gone_) cut = true;  // the session can then end only with a power cut
+    if (gone_) cut = true;  // after a hang, only a power cut can end the session
   }
   if (cut) {
     TRY(control({{"power", "cut"}}));

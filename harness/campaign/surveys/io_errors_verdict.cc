@@ -16,7 +16,7 @@ namespace {
 using oracle::ContentRun;
 using oracle::ObservedObject;
 
-/// Number of blocks of each kind in the range.
+/// Numbers of blocks in the range, by content.
 struct Counts {
   std::uint64_t fresh = 0, old = 0, zero = 0, foreign = 0;
 };

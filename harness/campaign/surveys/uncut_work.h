@@ -25,7 +25,7 @@ namespace headcrash::campaign {
 /// separately.
 struct RestedWorkload {
   std::vector<workload::Operation> operations;
-  /// For each rest, the number of operations before it. The last rest is at the end of the list.
+  /// Numbers of operations before each rest. The last rest is at the end of the list.
   std::vector<std::size_t> rests;
 };
 /// Adds a rest after each group of `every` operations. If a file is open at that point, adds the

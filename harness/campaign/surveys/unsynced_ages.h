@@ -24,7 +24,7 @@ namespace headcrash::campaign {
 
 struct UnsyncedWorkload {
   std::vector<workload::Operation> operations;
-  std::size_t set_up = 0;          ///< number of operations before the first round
+  std::size_t set_up = 0;          ///< number of operations in the setup, before the first round
   std::vector<std::size_t> rests;  ///< for each round, the index of its `rest` operation
 };
 UnsyncedWorkload unsynced_workload(std::uint32_t rounds);

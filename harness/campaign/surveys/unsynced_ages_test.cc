@@ -1,4 +1,4 @@
-// Tests the evaluation of unsynced-loss with constructed trees.
+// Tests how unsynced-loss evaluates trees, using constructed trees.
 #include "harness/campaign/surveys/unsynced_ages.h"
 
 #include <gtest/gtest.h>

@@ -40,8 +40,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
                                                         recording, at_crash);
   };
   if (!cell.write_through) return record_it();
-  // The mode is set in the current guest. If load() replaces this guest with a fresh one during the
-  // recording, the fresh guest has the default mode, so the recording is repeated.
+  // The mode applies only to the current guest. If load() replaces the guest during the recording,
+  // the new guest has the default mode, and the recording must be repeated.
   for (int attempt = 0; attempt < 3; ++attempt) {
     TRY(guest.load({.recording = fs::absolute(disk.recording),
                     .state = disk.state,
@@ -51,8 +51,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
     auto recorded = record_it();
     const bool replaced = guest.restores() != set_guest;
     if (!replaced) {
-      // Reset the mode even after an error, because the next trial uses the same guest. If the
-      // reset fails, the guest will be replaced.
+      // Reset the mode even if the recording failed, because the next trial uses the same guest. If
+      // the reset fails, the guest will be replaced.
       const auto reset = guest.set_write_through(false);
       if (recorded && !reset) return tl::unexpected(reset.error());
     }
@@ -121,7 +121,7 @@ class ExploredTrial {
   /// state failed the check.
   std::optional<oracle::Judgement> at_crash_;
   std::vector<explorer::BrokenRule> broken_rules_;
-  /// Number of states whose losses the documentation of the application permits.
+  /// Number of states that lost data as the application's documentation permits.
   std::size_t with_permitted_losses_ = 0;
   double minimise_ms_ = 0;  ///< sum over all failures
 };

@@ -110,7 +110,7 @@ class TrialRun : private run::RecoveryGuest {
   std::optional<run::PhaseClock> phases_;
   run::Recovery recovery_;
   std::string recovery_log_;
-  /// Set if the mounted tree was already wrong before any power cut.
+  /// Judgement of the mounted tree before any power cut; set only if the tree was already wrong.
   std::optional<oracle::Judgement> early_judgement_;
   oracle::Verdict verdict_ = oracle::Verdict::harness_error;
   std::optional<Error> unusable_;

@@ -64,8 +64,8 @@ void compare_times(ComparedCell& cell, double tolerance) {
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
 }
 
-/// Derives the cell's verdict from its comparisons. REQUIRES: correct_for_number() has been applied
-/// to the comparisons.
+/// Derives the cell's verdict from its comparisons. REQUIRES: correct_for_number() has corrected
+/// the comparisons.
 void judge_times(ComparedCell& cell) {
   CellChange& change = cell.change;
   for (const Entrant* const entrant : {cell.then, cell.now}) {
@@ -119,8 +119,8 @@ void correct(std::vector<ComparedCell>& cells) {
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
-    // A cell without a time to quiescence has only one time, and correct_for_number() must count
-    // its change only once. The change is therefore copied afterwards.
+    // If there are no times to quiescence, the elapsed time is the cell's only time. It is already
+    // in `whole`, so copying it after correct_for_number() prevents counting it twice.
     if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;
 }
 

@@ -29,7 +29,7 @@ struct CellChange {
   /// Compares the times to quiescence if both runs waited for quiescence; otherwise, compares the
   /// elapsed times.
   statistics::Comparison whole;
-  statistics::Comparison elapsed;  ///< time until the last call returned
+  statistics::Comparison elapsed;  ///< comparison of the times until the last call returned
 };
 
 struct BaselineComparison {

@@ -118,12 +118,12 @@ struct Contest {
   std::vector<Entrant> entrants;  ///< ranked entrants in rank order, then the others
   std::size_t ranked = 0;
 
-  /// Returns true if the parameters are the checksum of a job file. The checksum must not be
-  /// displayed.
+  /// Returns true if the workload is a benchmark program. Its parameters are the checksum of a job
+  /// file, which must not be displayed.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
-  /// Returns "scaled" or "custom" if the contest's size differs from that of the workload's source.
-  /// Otherwise, returns an empty text.
+  /// Returns "scaled" or "custom" if the workload's size differs from that in its source (a paper
+  /// or program). Otherwise, returns an empty string.
   std::string scale_mark() const {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }

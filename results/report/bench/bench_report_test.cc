@@ -160,8 +160,8 @@ TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
 }
 
-/// The ratios of the three repetitions are between 1.10 and 1.22. Such a difference is significant
-/// if there is only one pair of entrants, but not if there are 45 pairs.
+/// `b` is slower than `a` by 10 to 22 % in three repetitions. That is significant for one pair of
+/// entrants, but not for 45 pairs.
 TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
@@ -640,7 +640,7 @@ TEST_F(BenchReportTest, RejectsAComparisonOfRealAndVirtualTime) {
   EXPECT_TRUE(holds(refused.error().message(),
                     "the baseline is in real time, so their times cannot be compared"))
       << refused.error().message();
-  // Each run in a database must have its own report.
+  // A report must contain only one run, even if the database has several.
   EXPECT_EQ(must(write_report(both, {.output = folder() / "a", .run = first})).summary["clock"],
             "real");
   EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"],

@@ -42,7 +42,7 @@ bool promises(std::string_view operation) {
   return std::ranges::find(kPromises, operation) != kPromises.end();
 }
 
-/// Quotes a word for a shell, unless all its characters are those of a name.
+/// Quotes a word for a shell if it contains characters other than those of names.
 std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -64,7 +64,7 @@ std::string command_of(const Facts& facts, const std::string& replay, const std:
   return command;
 }
 
-/// Returns the page's file name. The command and the report's links use this name.
+/// Returns the file name of the page, for the command and the report's links.
 std::string page_name(const std::string& key, const std::string& state) {
   std::string name = anchor("crash", state.empty() ? key : key + "." + state);
   std::ranges::replace(name, '/', '-');

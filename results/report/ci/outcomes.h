@@ -12,7 +12,7 @@
 
 namespace headcrash::report {
 
-/// A single test result, either for a file system under a program or for a trial of a campaign.
+/// A test result: of a file system under a program, or of a trial of a campaign.
 struct CiCase {
   enum class Verdict : std::uint8_t {
     passed,

@@ -9,7 +9,7 @@
 namespace headcrash::report {
 
 struct ContractCell {
-  /// If the answer is `none`, the cell has not been run.
+  /// `none`: the cell has not been run.
   enum class Answer { kept, broken, unusable, unsupported, failed, none } answer = Answer::none;
   std::string text;       ///< "broken 3/388+"
   std::string promise;    ///< "not promised"

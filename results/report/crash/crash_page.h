@@ -128,7 +128,7 @@ struct TimelineState {
   std::vector<std::pair<std::size_t, Moment>> stopped;
 };
 
-/// A recorded quantity of a device over time.
+/// A quantity of a device that was recorded over time.
 struct TimelineSeries {
   std::size_t device = 0;
   std::string label;  ///< "throughput"

@@ -18,7 +18,7 @@ constexpr double kRightMargin = 10;
 constexpr double kShortestBar = 3;  // minimum length, so that a bar remains visible
 constexpr std::size_t kOperationCharacters = 26;
 constexpr double kCharacterWidth = 6.1;  // approximate character width in the labels' 11 px font
-/// approximate character width in the small labels' 9 px font
+/// approximate character width in the 9 px font of small labels
 constexpr double kSmallCharacterWidth = 5;
 
 /// Returns a step that is 1, 2 or 5 times a power of ten.

@@ -53,7 +53,7 @@ struct PictureRow {
     series
   } kind = Kind::axis;
   std::string label;
-  std::string heading;  ///< name of the device, if this is its first row
+  std::string heading;  ///< name of the device in its first row; otherwise, empty
   std::size_t device = 0;
   BlockClass block = BlockClass::other;
   std::string strategy;

@@ -187,7 +187,7 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
       end = std::max(end, plan.scale.place(moment.at_ns));
     };
     for (const TimelineRequest& request : page.requests) {
-      // A write that is at risk must be shown even if it was submitted before the workload began.
+      // Show all writes that are at risk, including those submitted before the workload began.
       if (at_risk(request, page.cut))
         begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
       see(request.submitted);

@@ -478,8 +478,7 @@ Score score_of(const Claim& claim) {
 
 constexpr std::string_view kOfThePaper = "paper";
 
-/// Counts the rules of all claims, separately for each class. The class of the paper's own rules is
-/// first.
+/// Counts the rules of all claims by class. The class of the paper's own rules comes first.
 std::vector<std::pair<std::string, Score>> scores_by_class(const std::vector<Claim>& claims) {
   std::vector<std::pair<std::string, Score>> scores{{std::string(kOfThePaper), {}}};
   for (const Claim& claim : claims) {

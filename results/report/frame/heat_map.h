@@ -16,7 +16,7 @@ struct HeatCell {
 };
 struct HeatRow {
   std::string name;  ///< HTML
-  /// The group's name, as text, if this row is the first of a group; otherwise empty.
+  /// Name of the group (not HTML) in the first row of a group; empty in other rows.
   std::string group = {};
   std::string hint = {};  ///< text of the name's tooltip
   std::vector<HeatCell> cells;

@@ -133,7 +133,7 @@ std::string inline_svg(const std::string& gnuplot_svg, const std::string& label)
       definitions = false;
       continue;
     }
-    // A path may extend over several lines. Its last line may also contain the first mark.
+    // A path may extend over several lines. The line with its end may also contain the first mark.
     if (const auto mark = line.find("<use"); mark != std::string::npos && line.find("/>") < mark) {
       body += line.substr(0, mark) + "\n";
       line.erase(0, mark);
