@@ -61,7 +61,7 @@ struct SiteVerdict {
   };
   Site site;
   Need need = Need::unclear;
-  std::uint64_t states = 0;  ///< as in ExperimentOutcome
+  std::uint64_t states = 0;  ///< number of crash states that were checked
   double space = 0;
   std::string loss;
   std::vector<std::string> evidence;

@@ -1,6 +1,6 @@
 #pragma once
-// Finds a stack frame's place in the source: the file and line if there is debug information,
-// otherwise the function, otherwise the object and the offset.
+// Finds the source line of a stack frame. Without debug information, finds the function; otherwise,
+// only the object and the offset.
 
 #include <filesystem>
 #include <map>
@@ -29,10 +29,10 @@ struct SourcePlace {
 /// file's name and the offset.
 SourcePlace source_place(const Frame& frame, const std::filesystem::path& root = "/");
 
-/// Returns the source lines, such as "commit.c:412", of frames of a kernel's stacks, which have the
-/// form "FUNCTION+0xOFFSET/0xSIZE [MODULE]". `files` are the images of this kernel and its modules,
-/// with debug information. Frames of which they have no line are omitted. Fails if a file has no
-/// symbols, or if no file has the line of any frame.
+/// Returns the source lines, such as "commit.c:412", of frames of a kernel's stacks. Frames have
+/// the form "FUNCTION+0xOFFSET/0xSIZE [MODULE]". `files` are the images of the kernel and its
+/// modules, with debug information. The result omits frames without a line. Fails if a file has no
+/// symbols, or if there is no line for any frame.
 Result<std::map<std::string, std::string>> kernel_source_lines(
     const std::set<std::string>& frames, const std::vector<std::string>& files);
 

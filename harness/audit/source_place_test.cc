@@ -70,7 +70,7 @@ TEST(KernelSourceLines, FindsTheLineOfACall) {
       {.argv = {"cc", "-g", "-O0", "-o", program, (scratch->path() / "store.c").string()}});
   ASSERT_TRUE(built);
   ASSERT_EQ(built->wait(std::chrono::minutes(1)), 0);
-  // The size of a function depends on the compiler, so it is looked up.
+  // The frame must contain the function's size, which depends on the compiler, so try all sizes.
   std::string frame;
   for (int size = 1; size < 100 && frame.empty(); ++size) {
     const std::string text = fmt::format("store+{:#x}/{:#x}", size - 1, size);

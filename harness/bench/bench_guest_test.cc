@@ -10,7 +10,7 @@
 namespace headcrash::bench {
 namespace {
 
-// The drive is 64 MiB: 200 files of 1 KiB fit, but 200 files of 1 MiB do not.
+// 200 files of 1 KiB fit on the 64 MiB drive; 200 files of 1 MiB do not.
 const char* const kBench = R"(
 filesystems = ["ext4"]
 [[device]]
@@ -83,7 +83,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
           "SELECT count(*) FROM run WHERE kind = 'bench' AND finished_at IS NOT NULL AND trials_planned = 4"),
       1);
 
-  // Both successful trials have every phase, in the order of the workload.
+  // Both successful trials must be recorded, with all phases of the workload.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial WHERE verdict = 'measured' AND scale = 'custom' AND repetition "
@@ -122,7 +122,8 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
       2)
       << "the cache was dropped";
 
-  // The trials that ran out of space are in the database, but without measurements.
+  // For the trials that ran out of space, the database has a failed trial and the console, but no
+  // measurements.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "

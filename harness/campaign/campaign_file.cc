@@ -61,8 +61,9 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
   return {};
 }
 
-/// Parses the [device] table of a campaign that explores. Such a campaign uses a stage instead of a
-/// drive. The table gives the size of the stage and, optionally, arrays that use the stage.
+/// Parses the [device] table of a campaign that explores crash states. Such a campaign records on a
+/// stage, not on a drive. The table specifies the size of the stage and, optionally, arrays on top
+/// of it.
 Result<void> read_stage(const StrictTable& root, Campaign& campaign,
                         ExplorationDefaults& defaults) {
   TRY(const auto table, root.table("device"));
@@ -361,7 +362,8 @@ std::vector<CampaignSummary> built_in_campaigns() {
 
 TrialPlans::TrialPlans(const Campaign& campaign) : campaign_(campaign) {
   if (campaign.explore) {
-    for (const ExploredCell& cell : campaign.explore->cells)  // controls are the first cells
+    // includes the controls, which come first
+    for (const ExploredCell& cell : campaign.explore->cells)
       places_.push_back({&cell.filesystem, "stage", &cell, workloads_of(cell, campaign.seed)});
   } else {
     for (const std::string& profile : campaign.profiles) {

@@ -23,7 +23,8 @@ struct Campaign {
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<std::string> profiles;  ///< profiles of the emulated drives, each a name or a path
   std::uint64_t size_bytes = 0;
-  /// Profile of the log disks. If empty, a log disk has the same profile as the file system's disk.
+  /// Profile of the log disks. If empty, log disks have the same profile as the disks of the file
+  /// systems.
   std::string log_profile;
   /// Whether the drives' write cache is on; nullopt to use the profile's setting.
   std::optional<bool> write_cache;
@@ -73,7 +74,8 @@ struct TrialPlan {
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< points into the campaign
   std::string profile;
   std::uint64_t seed = 0;
-  /// Ordinal of this trial's power cut within its cell, counted from 0. The workload depends on it.
+  /// Number of this trial's power cut within the cell, counted from 0. The workload is derived from
+  /// this number.
   std::uint64_t number = 0;
   const ExploredCell* cell = nullptr;  ///< null for a trial with one power cut
   std::string workload;  ///< workload with its number, such as "ace-seq1/17", if the trial explores
@@ -90,7 +92,7 @@ class TrialPlans {
   TrialPlans& operator=(const TrialPlans&) = delete;
 
   std::size_t size() const { return size_; }
-  TrialPlan operator[](std::size_t index) const;  ///< requires `index` < size()
+  TrialPlan operator[](std::size_t index) const;  ///< REQUIRES: `index` < size()
   /// Returns the maximum total number of crash states that the trials explore. Trials with a single
   /// power cut are not counted.
   std::uint64_t states_most() const;

@@ -123,7 +123,7 @@ struct ExplorationDefaults {
   std::vector<std::string> devices = {};  ///< profiles of arrays; empty for a single disk
   std::uint64_t size_bytes = 0;
   OwnWorkloads workloads = {};
-  /// If not empty, there is one cell for each application. Otherwise, the cell's workload is used.
+  /// If not empty, each application gets a cell, and the workload of `cell` is not used.
   std::vector<workload::Application> applications = {};
 };
 

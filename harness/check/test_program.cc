@@ -204,8 +204,8 @@ std::string folder_in_guest() {
   return fmt::format("{}/{}", workload::kInsideDisk, kTestFolder);
 }
 
-/// Returns the command prefix that runs a program under the tracer. The agent provides the tracer
-/// below /.headcrash (harness/guest/inside.h).
+/// Returns the words that precede a command so that it runs under the tracer. The agent provides
+/// the tracer below /.headcrash (harness/guest/inside.h).
 std::vector<std::string> tracer_words(const Tracing& tracing) {
   std::vector<std::string> words{"/.headcrash/" + tracing.tracer.filename().string(), "--report",
                                  fmt::format("/.headcrash/files/{}", kTraceName)};

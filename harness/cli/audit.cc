@@ -452,8 +452,8 @@ std::vector<report::CiCase> ci_cases(const ProgramArguments& arguments,
   return cases;
 }
 
-/// Returns whether the verifier can detect a loss. Returns nullopt if the time limit ended the
-/// search for a loss.
+/// Determines whether the verifier can detect a loss. Returns nullopt if no loss was found before
+/// the time limit.
 Result<std::optional<bool>> can_see(const ProgramArguments& arguments,
                                     const std::vector<Audited>& all,
                                     const check::PreparedProgram& prepared) {

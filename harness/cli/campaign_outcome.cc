@@ -72,7 +72,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// For each system with an alternative recovery, prints the counters of that recovery.
+/// Prints the counters of alternative recoveries, on a line for each system that has one.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("alternative recovery, compared with the full check:\n");

@@ -170,7 +170,8 @@ void print_verdict(const Verdict& verdict) {
   for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
 }
 
-/// Prints whether the verifier can detect a loss. Reports an error if it cannot.
+/// Prints that the verifier can detect a loss, or that the time limit left this undecided. Prints
+/// nothing if it cannot detect a loss.
 void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
   if (!can_see)
     fmt::print(

@@ -71,7 +71,7 @@ struct Explored {
   std::vector<explorer::JudgedState> states;
   /// The rules of the stack that the requests to its disks have broken.
   std::vector<explorer::BrokenRule> broken_rules;
-  std::size_t rules_checked_on = 0;  ///< number of recordings in which the rules were checked
+  std::size_t rules_checked_on = 0;  ///< number of recordings that were checked against the rules
   /// A sentence that attributes the failures to the stack or to the file system; may be empty.
   std::string attribution;
   double cpu_s = 0;
@@ -80,8 +80,7 @@ struct Explored {
   /// True if the workload contains a crash, and the state after this crash failed its check. The
   /// operations after the crash were then not explored.
   bool failed_at_crash = false;
-  /// Directory in which the recordings are kept. If unset, the recordings are removed when the
-  /// command ends.
+  /// Directory in which the recordings are kept. If empty, they are removed when the command ends.
   std::filesystem::path kept;
 };
 

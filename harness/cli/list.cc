@@ -32,7 +32,7 @@ constexpr std::uint64_t kSectorsPerMib = 2048;
 constexpr double kBytesPerMb = 1e6;
 constexpr const char* kOldBenchmarks = "benches";  ///< still accepted instead of "benchmarks"
 
-/// Returns the value, or null if it is 0. A 0 means that the value does not apply to this kind of
+/// Returns the value, or null if it is 0, which means that it does not apply to this kind of
 /// device.
 json unless_zero(double value) {
   return value == 0 ? json() : json(value);
@@ -206,7 +206,7 @@ json experiments() {
       parameters +=
           fmt::format("{}{}={:g}", parameters.empty() ? "" : " ", parameter.name, parameter.usual);
     json row{{"name", summary.name}, {"title", summary.title}};
-    // Shown only in JSON, because it is too wide for the table.
+    // Only in JSON, because the parameters are too wide for the table.
     if (!parameters.empty()) row["parameters"] = parameters;
     rows.push_back(std::move(row));
   }

@@ -200,8 +200,7 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
-  // The recording of a recovery does not contain the workload's operations, so omit them from the
-  // page.
+  // In the recording of a recovery, there are no operations of the workload to show.
   if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }
@@ -382,8 +381,8 @@ int replay(const ReplayArguments& arguments) {
                          : replay_state(*trial, *opened, arguments);
 }
 
-/// Runs the command. If it is interrupted, returns kInterrupted, so that git bisect stops instead
-/// of skipping the commit.
+/// Repeats the state or trial. Returns kInterrupted after an interruption, so that git bisect stops
+/// and does not skip the commit.
 int run(const ReplayArguments& arguments) {
   catch_interrupts();
   const int exit_code = replay(arguments);

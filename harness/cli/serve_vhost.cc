@@ -140,8 +140,8 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
   std::fflush(stdout);
 }
 
-/// Returns the arguments of a user-mode Linux guest. The second disk of every guest is the disk for
-/// marks, so its socket is inserted there.
+/// Returns the arguments of a user-mode Linux guest. The socket of the disk for marks is inserted
+/// second, because all guests see this disk as the second one.
 std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
   std::vector<fs::path> disks = calendar.disk_sockets();
   disks.insert(disks.begin() + 1, calendar.mark_socket());

@@ -166,7 +166,7 @@ class Reader {
     if (!more) {
       if (arguments_.state.empty())
         return fail(trial_.key, "no state of this trial has failed", "select a state with --state");
-      // The user may also select a state that has not been checked.
+      // The trial has not checked this state, but the user may select it anyway.
       trial_.state = arguments_.state;
       return {};
     }

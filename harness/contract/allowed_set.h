@@ -67,8 +67,8 @@ struct Fact {
 
 struct Row {
   std::string text;
-  /// The row applies only if this operation of the test, counted from 0, was reported before the
-  /// cut; nullopt if the row always applies.
+  /// If set, the row applies only if this operation of the test (counted from 0) was reported
+  /// before the cut.
   std::optional<std::size_t> synced;
   std::vector<Fact> conditions;    ///< the row applies only if all of these hold
   std::vector<Fact> alternatives;  ///< at least one of these must hold

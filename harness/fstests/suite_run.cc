@@ -132,7 +132,7 @@ Result<void> PeriodExplorer::explore(const MountPeriod& period, std::uint64_t bu
   return {};
 }
 
-/// Chooses at most `most` periods, from all parts of the list.
+/// Chooses at most `most` periods, spread evenly over the list.
 std::vector<MountPeriod> chosen_periods(std::vector<MountPeriod> periods, std::size_t most) {
   if (periods.size() <= most) return periods;
   std::vector<MountPeriod> chosen;

@@ -54,7 +54,7 @@ Result<SuiteOutcome> run_test(explorer::StageGuest& guest, const Suite& suite, c
 struct CrashOptions {
   std::vector<states::Strategy> strategies;
   std::uint64_t states = 60;      ///< maximum number of states of a recording
-  std::chrono::seconds limit{0};  ///< time limit for the states of a recording; 0 for no limit
+  std::chrono::seconds limit{0};  ///< time limit for exploring a recording; 0 for no limit
   std::uint64_t seed = 1;
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -70,7 +70,8 @@ struct CrashOutcome {
   std::size_t explored = 0;
   std::vector<SkippedPeriod> skipped;
   std::uint64_t states = 0, failing = 0;
-  /// Number of explored periods in which an object was durable before their end.
+  /// Number of explored periods in which at least one object was durable before the end of the
+  /// period.
   std::size_t with_durable_objects = 0;
   std::vector<explorer::ConfirmedFailure> failures;
   bool out_of_time = false;

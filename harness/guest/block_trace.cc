@@ -75,8 +75,8 @@ VfsResult<void> start_event(const fs::path& folder, const TracedEvent& event) {
   return write_setting(own / "enable", "1");
 }
 
-/// Disables all events. Ignores errors, because removing the trigger of an event that was never
-/// started is an error.
+/// Disables all events. Ignores errors, because removing a trigger fails if the event was never
+/// started.
 void stop_events(const fs::path& folder) {
   for (const TracedEvent& event : kEvents) {
     const fs::path own = event_folder(folder, event);

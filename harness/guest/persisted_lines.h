@@ -8,7 +8,7 @@
 
 namespace headcrash::guest {
 
-/// Maximum length of a text in bytes, so that a mark fits into one sector.
+/// Maximum length of a promise's text in bytes. The limit ensures that a mark fits into one sector.
 inline constexpr std::size_t kPersistedTextMost = 200;
 
 class PersistedLines {

@@ -87,8 +87,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
   VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
-  /// Calls sync(2), which cannot report errors. A later fsync of the file would report a disk
-  /// error, but it would also send flushes that the workload did not request.
+  /// Calls sync(2), which cannot report errors. To report them, a later fsync would be needed, but
+  /// fsync would also send flushes that the workload did not request.
   VfsResult<void> sync() override;
   VfsResult<void> syncfs() override;
   VfsResult<SpaceStatus> space() override;
@@ -109,7 +109,7 @@ class PosixVfs : public Vfs {
 
   std::string root_;
   std::mutex devices_mutex_;
-  /// Numbers the devices in the order in which they are first used.
+  /// Maps each device to a number. Numbers are assigned when a device is first used.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> devices_;
 };
 

@@ -87,8 +87,8 @@ TEST(RunOperations, RandomThreadsFinish) {
 TEST(RunOperations, AFailureEndsAllThreads) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // The run fails while thread 0 waits for the report of thread 1, and thread 2 waits at the join.
-  // Both must stop waiting.
+  // The run fails while thread 0 waits until thread 1 has reported its sync, and while thread 2
+  // waits at the join. Both threads must stop waiting.
   const Seen seen =
       run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
   EXPECT_EQ(seen.failed, std::vector<std::size_t>{1});

@@ -16,7 +16,7 @@ namespace headcrash::run {
 
 class RunLock {
  public:
-  RunLock() = default;  ///< an object that locks no run
+  RunLock() = default;  ///< locks no run
   /// Opens the lock file. Other processes wait in open() until opened() is called. Facts that the
   /// caller reads from the database before opened() are still true when the caller locks the run.
   static Result<RunLock> open(const std::filesystem::path& database);

@@ -81,7 +81,7 @@ AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 /// One of the guest's disks. The first one is /dev/vda, the second /dev/vdb, and so on.
 struct GuestDisk {
   std::filesystem::path socket;  ///< Unix socket of an NBD or vhost-user server
-  /// NBD export: "" for the first device, "mark" for the disk that receives marks
+  /// NBD export: "" for the first device, "mark" for the disk for marks.
   std::string export_name;
   /// Size of the disk. It is part of the saved state's key, because a restored guest assumes the
   /// size that the disk had when the state was saved.

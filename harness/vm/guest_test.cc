@@ -75,7 +75,7 @@ class MemoryDisk {
   Result<base::Process> server_;
 };
 
-// Sets up the image, the accelerator and the scratch directory that all tests share.
+// A fixture with an image, an accelerator and a scratch directory that are shared by all tests.
 class GuestTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -176,8 +176,8 @@ TEST_F(GuestTest, RestoresTwiceAndKnowsItsClockAndDisks) {
          {{"do", "clock"}, {"unix_ns", 1'000'000'000'000'000'000}, {"seed", std::string(64, 'a')}});
     EXPECT_TRUE(exec(*guest, {"date", "-u", "+%Y-%m-%d"})["stdout"] == "2001-09-09\n");
 
-    // The server has the previous guest's writes. This guest must read them from the server and not
-    // from a stale cache.
+    // The disk must contain what the previous guest wrote. Stale cached pages from the saved state
+    // would show an empty nonce.
     const json disk = must(*guest, {{"do", "disk"}, {"path", "/dev/vda"}});
     EXPECT_EQ(disk["bytes"], kDiskBytes);
     EXPECT_EQ(disk["flush"], "write back");

@@ -56,7 +56,7 @@ base::Descriptor open_if_key_matches(const fs::path& folder, const std::string& 
   text << stored.rdbuf();
   if (!stored || text.str() != key) return base::Descriptor();
   std::error_code error;
-  // Records that the state was used just now.
+  // Marks the state as recently used.
   fs::last_write_time(folder, fs::file_time_type::clock::now(), error);
   return base::Descriptor(::open((folder / "state").c_str(), O_RDONLY | O_CLOEXEC));
 }

@@ -272,8 +272,8 @@ class Database {
   Result<std::optional<std::int64_t>> unfinished_run(const std::string& digest);
   /// Returns the newest run that has this digest, whether or not it has finished.
   Result<std::optional<std::int64_t>> newest_run_of(const std::string& digest);
-  /// Deletes the run's trials that have this verdict, and returns their number. If any trial was
-  /// deleted, the run counts as unfinished.
+  /// Deletes the run's trials that have this verdict, and returns the number of deleted trials. If
+  /// there were any, the run becomes unfinished.
   Result<std::int64_t> forget_trials(std::int64_t run, const std::string& verdict);
   Result<std::set<std::string>> finished_trials(std::int64_t run);
   /// Records a whole trial in one transaction.

@@ -150,7 +150,7 @@ class Collection {
 
   Result<GcOutcome> run() {
     TRY(auto found, candidates(database_, options_));
-    // A file must not be removed if a row that is kept also names it.
+    // Keep a file if a row that is not deleted also names it.
     for (const Candidate& each : found)
       if (!each.chosen) ++needed_[fs::path(each.path).lexically_normal().string()];
     TRY(auto forget, Statement::prepare(database_.handle(), "DELETE FROM artefact WHERE id = ?"));

@@ -182,7 +182,7 @@ class Merge {
         return each.base == digest.base && each.execution == execution &&
                !each.from.contains(place);
       });
-      // An earlier database contains the same run, so this copy is omitted.
+      // Omit the run, because another database contains the same run.
       if (run != runs_.end() && !digest.sharded) {
         run->from[place] = true;
         ++outcome_.doubled_runs;

@@ -107,7 +107,7 @@ class Statement {
   }
 
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  int bind_code_ = SQLITE_OK;  ///< code of the first bind that failed; step() reports it
+  int bind_code_ = SQLITE_OK;  ///< code of the first failed bind, for step()
 };
 
 /// Runs SQL statements that have no parameters and no results.

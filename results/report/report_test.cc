@@ -323,8 +323,8 @@ TEST_F(ReportTest, WritesAPageForViewing) {
   EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
 }
 
-/// Writes the report of a run with one cell. Returns the number of instructions that SQLite's
-/// virtual machine executes for the report, in thousands.
+/// Writes the report of a run that has one cell. Returns the number of instructions, in thousands,
+/// that SQLite's virtual machine executes for this.
 std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int requests) {
   auto db = must(db::Database::open(file, db::Database::Access::read_write));
   must(db::execute(db.handle(), "PRAGMA synchronous = OFF").map([] { return true; }));

@@ -17,7 +17,7 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Computes only the count, the mean and the deviation.
+/// Computes a summary that has only the count, the mean and the deviation.
 Summary moments(std::span<const double> values) {
   Summary summary;
   summary.count = values.size();
@@ -70,8 +70,9 @@ Interval middle(std::vector<double> resamples, double centre, double stretch) {
   return {centre - (centre - low) * stretch, centre + (high - centre) * stretch};
 }
 
-/// Returns the probability that chance alone causes a difference at least as large as this one,
-/// given its standard error. If the standard error is zero, any difference is certain.
+/// Returns the probability that chance alone would cause a difference of at least this size, given
+/// the standard error of the difference. If the standard error is 0, the probability is 0 for any
+/// difference, and 1 for none.
 double p_of(double difference, double error, std::size_t freedom) {
   if (error > 0) return student_tail(std::abs(difference) / error, freedom);
   return difference == 0 ? 1 : 0;

@@ -49,7 +49,7 @@ struct ChangeCall {
   bool moves = false;                        ///< the object moves from the path to `to_path`
   bool removes = false;                      ///< the path no longer exists after the call
   std::size_t folder = kNone, path = kNone;  ///< indexes of arguments; `path` may be a descriptor
-  /// Like `folder` and `path`, but for the second path.
+  /// As `folder` and `path`, for the second path.
   std::size_t to_folder = kNone, to_path = kNone;
   /// Index of an argument that the call does not have. If `folder` is kNone, relative paths are
   /// resolved against the working directory.

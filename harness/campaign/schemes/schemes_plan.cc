@@ -37,8 +37,8 @@ struct FamilyShare {
   /// Number of runs of each workload with I/O errors. In all runs but the first, fibers are also
   /// scheduled in random order, because other users may be waiting for the operation that fails.
   std::uint64_t faults = 1;
-  /// If false, the family runs only if it is requested by name. Its few faults might not expose a
-  /// control, and a control that passes would invalidate a shard of the whole campaign.
+  /// If false, the family runs only if it is requested by name. It injects few faults, so a control
+  /// might pass, which would invalidate a shard of the whole campaign.
   bool in_whole = true;
   /// number of the first request order; must be a multiple of kOrders
   std::uint64_t first_order = 0;
@@ -151,7 +151,7 @@ class Turns {
 
 std::vector<std::string> members(const FamilyShare& family) {
   std::vector<std::string> list;
-  // Each row of kFamilies has a separate range of fault seeds.
+  // The rows of kFamilies use disjoint ranges of fault seeds.
   const auto first_faults = static_cast<std::uint64_t>(&family - kFamilies.data()) * kFaultsPerRow;
   for (std::uint64_t i = 0; i < family.count; ++i) {
     const std::string name = fmt::format("{}/{}", family.name, i);
@@ -190,8 +190,8 @@ bool is_family(std::string_view name) {
   return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
 }
 
-/// Returns true if all systems have the family's disk and, if the family damages the image, can
-/// judge a repair.
+/// Returns true if the family can run on all `systems`. They must have the family's disk and, for
+/// the family `damage`, repair trials.
 bool is_possible(const FamilyShare& family,
                  std::span<const adapters::SystemUnderTest* const> systems) {
   return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {

@@ -169,7 +169,7 @@ TEST(SchemesPlan, SelectsWorkloadsWithIoErrors) {
 }
 
 TEST(SchemesPlan, RunsEachWorkloadOfAFamilyWithIoErrorsToo) {
-  std::map<std::string, int> plain, with_faults;  // number of runs of each workload
+  std::map<std::string, int> plain, with_faults;  // numbers of runs, by workload
   const SchemesPlan plan = plan_of("ufs-schemes/chains/regrowth");
   for (std::uint64_t i = 0; i < plan.size(); ++i) {
     const auto trial = parse_schemes_workload(plan.at(i).workload);

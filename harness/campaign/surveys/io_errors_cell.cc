@@ -169,7 +169,7 @@ class CellRun : private SurveyCellRun {
   const IoErrorCell& cell_;
   WrittenRange written_;
   ArmedFaults faults_;
-  /// Result of the attempt to create a new file at the end: 0, an errno, kNotReached or kHung.
+  /// Result of creating a new file at the end: 0, an errno, kNotReached or kHung.
   int create_ = kNotReached;
   // True if the guest hangs or has died. Only a power cut is then possible.
   bool gone_ = false;
@@ -326,9 +326,9 @@ RangeContent CellRun::inspect_write(std::string_view how) {
   return content;
 }
 
-/// Calls sync(2) and then syncfs(2); only syncfs(2) reports errors. If the fault of the cell
-/// affects a late write of metadata, waits between the two calls until the kernel has issued this
-/// write.
+/// Calls sync(2) and then syncfs(2), because only syncfs(2) reports errors. If the cell's fault
+/// affects a late write of metadata, waits for 4 s between the two calls, so that the kernel issues
+/// this write.
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().problem);

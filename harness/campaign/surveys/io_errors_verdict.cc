@@ -49,8 +49,8 @@ bool lost(RangeContent content) {
   return content != RangeContent::fresh && content != RangeContent::unseen;
 }
 
-/// Judges a write that follows the failing write. `fsync` is the result of the only fsync after it:
-/// 0 or an errno.
+/// Judges a write that follows the failed write. `fsync` is the result of the only later fsync: 0
+/// or an errno.
 void judge_synced(std::string_view what, int fsync, RangeContent content,
                   std::vector<std::string>& said) {
   if (fsync == 0 && lost(content))

@@ -28,8 +28,8 @@ struct RestedWorkload {
   /// Numbers of operations before each rest. The last rest is at the end of the list.
   std::vector<std::size_t> rests;
 };
-/// Adds a rest after each group of `every` operations. If a file is open at that point, adds the
-/// rest as soon as the file has been closed.
+/// Adds a rest after every `every` operations. If a file is open at that point, the rest follows
+/// the operation that closes the file.
 RestedWorkload with_rests(const std::vector<workload::Operation>& operations, std::size_t every);
 
 /// Returns the differences between `tree` and the tree that these operations create on the

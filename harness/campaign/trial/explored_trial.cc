@@ -25,7 +25,7 @@ constexpr const char* kRecording = "workload.hcrec";
 /// without being minimised. Failures of a control are never minimised, because they are expected.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Maximum number of failures of each kind to confirm if the campaign does not describe failures.
+/// Maximum number of failures of each kind to confirm if `describes_failures` is false.
 constexpr std::size_t kSeenAgain = 3;
 
 Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -62,7 +62,7 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
                    "every guest had to be replaced while its disk was in mode \"write through\"");
 }
 
-/// Runs one trial. While it runs, no other trial uses the worker's guest.
+/// Runs one trial, for which `guest` must not be shared with other trials.
 class ExploredTrial {
  public:
   ExploredTrial(const ExplorationContext& context, const TrialPlan& plan, const fs::path& artefacts,

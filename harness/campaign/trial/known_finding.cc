@@ -23,8 +23,8 @@ bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   });
 }
 
-/// Returns true if the state failed before its tree could be judged. Whether the tree has the
-/// finding is then unknown.
+/// Returns true if the state failed before its tree could be judged, so that it is unknown whether
+/// the state has the finding.
 bool hides_its_tree(const db::CrashStateRecord& state) {
   return state.findings.empty() && verdict_of(state) >= Verdict::not_repairable;
 }

@@ -101,7 +101,8 @@ class TrialRun : private run::RecoveryGuest {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
-  std::vector<std::size_t> rests_;  // empty unless cut_after_unmount is set
+  /// indices of the rests in `operations_`; used only if cut_after_unmount is set
+  std::vector<std::size_t> rests_;
   std::vector<workload::FailedOperation> failed_operations_;
   std::optional<std::string> failure_;  ///< operation that failed and thereby ended the workload
   std::unique_ptr<device::ServedDevice> device_;
@@ -504,8 +505,8 @@ void TrialRun::keep_artefacts() {
   end_guest();
   device_.reset();
   std::error_code ignored;
-  // Remove the recording of a clean trial. It is long, and the crash states of the trial are not
-  // explored.
+  // Remove the recording of a clean trial, because it is long and is not needed for exploring crash
+  // states.
   if (campaign_.cut_after_unmount && verdict_ == oracle::Verdict::clean)
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");

@@ -137,7 +137,7 @@ CiCase case_of(const Contest& contest, const Entrant& entrant, const CellChange*
 
 std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline) {
   std::vector<CiCase> cases;
-  // The contests are in the same order as the changes since the baseline.
+  // If there is a baseline, its changes are in the same order as the entrants here.
   for (const Contest& contest : bench.contests)
     for (const Entrant& entrant : contest.entrants)
       cases.push_back(case_of(contest, entrant,

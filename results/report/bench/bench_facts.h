@@ -20,7 +20,7 @@
 
 namespace headcrash::report {
 
-/// A trial's clock is "charged:FACTOR" in virtual time with a charge for processor time.
+/// Prefix of a trial's clock in virtual time if processor time is charged: "charged:FACTOR".
 inline constexpr std::string_view kChargedPrefix = "charged:";
 /// Minimum fraction of the time during which the device must be busy. A device with a smaller
 /// fraction did not limit the workload.
@@ -74,11 +74,11 @@ struct Standing {
   }
   Kind kind = Kind::unmeasured;
   int rank = 0;  ///< from 1; entrants that cannot be distinguished share a rank
-  /// The times by which entrants are ranked, in milliseconds. Depending on the contest, these are
-  /// times to quiescence or elapsed times.
+  /// The times by which entrants are ranked, in milliseconds: times to quiescence or elapsed times,
+  /// depending on the contest.
   statistics::Summary ranking;
   statistics::Summary elapsed;  ///< milliseconds
-  /// Median fraction of the time in `ranking` during which the device was busy.
+  /// Median fraction of the ranked time during which the device was busy.
   double busy_share = 0;
   /// Median fraction of the elapsed time during which the device was busy.
   double elapsed_busy_share = 0;
@@ -158,7 +158,7 @@ struct BenchCurve {
   std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };
 
-/// A device's activity during a phase of one repetition.
+/// The activity of a device during a phase, in one repetition.
 struct BenchLoad {
   std::string device, workload, parameters, phase, filesystem, variant;
   struct TimeSpan {

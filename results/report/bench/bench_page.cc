@@ -166,7 +166,7 @@ Section requests_section(const Benchmark& bench) {
           query_note("bench_io", bench.facts.run.id)};
 }
 
-/// Returns the parts of a parameter text, such as "files=10" and "users=4".
+/// Returns the words of a text such as "files=10 users=4".
 std::set<std::string> words_of(const std::string& parameters) {
   std::istringstream text(parameters);
   return {std::istream_iterator<std::string>(text), {}};

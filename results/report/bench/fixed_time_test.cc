@@ -52,8 +52,8 @@ TEST(FixedTime, LeavesOtherContestsRankedByTime) {
   EXPECT_EQ(contest.entrants[0].filesystem, "b");
 }
 
-/// The baseline was recorded before jobs with fixed times existed. Its times are in milliseconds,
-/// and not in milliseconds per operation.
+/// The baseline has no times per operation, because it was recorded before jobs with a fixed
+/// duration were supported.
 TEST(FixedTime, DoesNotCompareWithABaselineInAnotherUnit) {
   Benchmark then, now;
   for (auto& [bench, fixed] :

@@ -32,7 +32,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Returns the name of the operation in a line. A process name, such as "@1 ", may precede it.
+/// Returns the name of the operation in a line, which may begin with the name of a process, such as
+/// "@1 ".
 std::string_view first_word(std::string_view line) {
   if (line.starts_with('@')) line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);
   return line.substr(0, line.find(' '));
@@ -135,7 +136,7 @@ std::vector<Bug> bugs_of(const Facts& facts) {
     if ((t.device == "stage" && !broken_rule) || (t.outcome != "lost" && t.outcome != "other") ||
         t.verdict == "harness-error")
       continue;
-    // The rules are checked on the requests alone, so there is no power cut to draw or to repeat.
+    // A broken rule is found in the requests alone, so there is no cut to draw and no page.
     const std::string page = broken_rule ? "" : page_name(t.key, "");
     grouping
         .of(kind_of(t), t.filesystem, t.variant, t.verdict,

@@ -109,8 +109,8 @@ std::string incidents_list(const Trial& trial) {
                  "findings");
 }
 
-/// Returns a link to the trial's findings, which the page shows with the bug; empty if there are
-/// none.
+/// Returns a link to the trial's findings, which are shown with the bug. Returns an empty string if
+/// the trial has none.
 std::string findings_link(const Trial& trial) {
   if (trial.findings.empty()) return {};
   return fmt::format("<small><a href=\"#{}\">findings: {}</a></small>",

@@ -155,7 +155,7 @@ TEST(CrashPage, EscapesGuestTextsEverywhere) {
 
 TEST(CrashPage, NeedsNoExternalFiles) {
   std::string html = crash_page(a_page());
-  // The namespace of SVG is only a name; browsers do not load it.
+  // Browsers use SVG's namespace URI only as a name and do not load it.
   const std::string name_of_svg = "http://www.w3.org/2000/svg";
   html.erase(html.find(name_of_svg), name_of_svg.size());
   for (const char* reference : {"http://", "https://", "src=", "@import", "url(h"})

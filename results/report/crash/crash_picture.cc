@@ -30,7 +30,7 @@ double round_step(double least) {
   return step * 10;
 }
 
-/// Formats a time with only as many digits as the step between ticks requires.
+/// Formats a time with as many decimal places as are needed to distinguish adjacent ticks.
 std::string tick_text(double at_ns, double step_ns) {
   const double ms = at_ns / 1e6;
   const int digits = step_ns >= 1e6 ? 0 : step_ns >= 1e5 ? 1 : step_ns >= 1e4 ? 2 : 3;

@@ -83,8 +83,8 @@ struct PicturePlan {
 // ---- crash_plan.cc
 PicturePlan plan_picture(const CrashPage& page);
 
-/// Calls visit(moment) for every event of the recording. The events are grouped by kind, so they
-/// are not in time order.
+/// Calls visit(moment) for all events of the recording. Events of the same kind follow each other,
+/// so the order is not that of time.
 template <typename Visit>
 void for_each_moment(const CrashPage& page, const Visit& visit) {
   const auto both = [&](const auto& request) {

@@ -37,8 +37,8 @@ std::int64_t time_of_cut(const CrashPage& page) {
   return at;
 }
 
-/// Assigns blocks to lines within a row, in the order of their addresses. A block is always on the
-/// same line.
+/// Assigns blocks to the lines of a row, in the order of the blocks' addresses. All requests for a
+/// block are on the same line.
 class Lines {
  public:
   void add(std::uint64_t lba) { places_.insert(lba); }

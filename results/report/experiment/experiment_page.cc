@@ -282,8 +282,9 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
   return quantities;
 }
 
-/// Returns the lines to draw; empty if any line would have too few points. The cells are called
-/// "NAME, NUMBER": each NAME is a line, and NUMBER is the position of a point on the horizontal axis.
+/// Returns the lines to draw, or an empty list if a line would have too few points. Cells have
+/// names of the form "NAME, NUMBER". There is a line for each NAME, and NUMBER is the horizontal
+/// position of a point.
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
   std::vector<std::size_t> points;
@@ -525,7 +526,8 @@ std::string verdict_of(const Score& score) {
              : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
 }
 
-/// Returns the indices of the rules. Failed rules are first.
+/// Returns the indices of the rules, those of failed rules first and those of undecided rules
+/// second.
 std::vector<std::size_t> failures_first(const Claim& claim) {
   std::vector<std::size_t> order(claim.rules.size());
   std::iota(order.begin(), order.end(), 0U);

@@ -1,5 +1,5 @@
-// Tests an experiment's page: the order of its parts, and that each form of the page has all
-// numbers, rules and lines.
+// Tests an experiment's page: the order of its parts, and whether the page is complete in each of
+// its forms.
 #include "results/report/experiment/experiment_page.h"
 
 #include <fmt/format.h>

@@ -28,7 +28,7 @@ struct HeatColumn {
 std::string heat_map(const std::string& corner, const std::vector<HeatColumn>& columns,
                      const std::vector<HeatRow>& rows);
 
-/// Returns the shade of a time, which is given as a multiple (1 or more) of the best time.
+/// Returns the shade for a multiple of the best time. The multiple is at least 1.
 std::string_view shade(double times_the_best);
 /// Returns the legend of the shades.
 std::string shade_scale();

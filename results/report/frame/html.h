@@ -51,7 +51,7 @@ std::string filesystem_dot(const std::string& filesystem, bool variant = false);
 std::string cell_name(const std::string& filesystem, const std::string& device,
                       const std::string& workload);
 
-/// Returns a command as a separate line, to which the page's script adds a copy button.
+/// Returns HTML that shows a command on its own line. The page's script adds a copy button.
 std::string command_line(const std::string& command);
 
 /// Returns an ID for `name`, which may be any text; different names have different IDs.

@@ -133,7 +133,7 @@ std::vector<std::string> query_names() {
   const auto queries = parse_queries(embedded_text("queries.sql"));
   if (!queries) return names;
   for (const auto& [name, sql] : *queries)
-    // A query ends with a semicolon. Other named texts are clauses that queries share.
+    // Only texts that end with a semicolon are queries. Others are clauses that queries share.
     if (sql.ends_with(';')) names.push_back(name);
   return names;
 }

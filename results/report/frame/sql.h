@@ -33,7 +33,7 @@ Result<SqlAnswer> tables(db::Database& database);
 std::vector<std::string> query_names();
 
 // ---- conversions of an answer to text that ends with a newline
-std::string as_table(const SqlAnswer& answer);  ///< aligned columns below a ruled header
+std::string as_table(const SqlAnswer& answer);  ///< aligned columns, with a header and a rule
 std::string as_csv(const SqlAnswer& answer);    ///< RFC 4180, including a header
 std::string as_json(const SqlAnswer& answer);   ///< a list of objects
 

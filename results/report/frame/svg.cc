@@ -45,7 +45,8 @@ void drop_stretches(std::string& text, const std::string& from, const std::strin
   text = kept.append(text, done);
 }
 
-/// Removes the groups that gnuplot opens at each change of pen. Most of these groups are empty.
+/// Removes empty groups. gnuplot opens a group whenever the pen changes, and most of these groups
+/// are empty.
 std::string without_empty_groups(const std::string& text) {
   std::vector<std::string> kept;
   std::istringstream lines(text);
