@@ -67,22 +67,24 @@ struct SiteVerdict {
   std::vector<std::string> evidence;
 };
 
-/// A change site that needs a flush: after the call, the file or directory that the call changed
-/// must be flushed.
+/// A change site after which a flush is missing. The flush must cover the file or directory that
+/// the call at this site changed.
 struct MissingFlush {
   ChangeSite site;
   std::string target;  ///< first file or directory that was changed
   std::vector<Frame> frames;
 };
 
-/// Returns the changes of a run that were unflushed when a line was printed. If a flush after any
-/// one of several changes would suffice, the first of them is the most plausible.
+/// Returns the changes of a run that were unflushed when a line was printed. If there are several
+/// changes after any of which a flush would suffice, the most plausible one is first.
 std::vector<MissingFlush> unflushed_changes(const Trace& trace);
 
 struct Audit {
   ExperimentOutcome baseline;
   std::vector<MissingFlush> missing;
-  bool mended = false;  ///< the baseline lost data, but does not if the missing flushes are added
+  /// true if the baseline lost data, but does not lose data after the missing flushes have been
+  /// added
+  bool mended = false;
   std::vector<SiteVerdict> sites;
   std::int64_t ns = 0;          ///< duration of the program, including the missing flushes
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable

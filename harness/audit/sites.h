@@ -41,7 +41,8 @@ struct SiteCounts {
 SiteCounts counts_of(const Trace& trace, const Site& site);
 
 /// Returns the mean duration of an executed call in milliseconds. Returns nullopt if no call was
-/// executed. Also returns nullopt for an open with O_SYNC, because its cost arises in later writes.
+/// executed, or if the call opens a file with O_SYNC, because the cost of such a call is part of
+/// later writes.
 std::optional<double> cost_ms(const Site& site);
 
 /// Returns text such as "fdatasync(log)".

@@ -167,8 +167,8 @@ std::optional<KernelFrame> parse_kernel_frame(const std::string& text) {
   return frame;
 }
 
-/// Returns true if the file may have the functions of a module, or of the kernel if `module` is
-/// empty. The name of a module has underscores where its file's name may have hyphens.
+/// Returns true if `file` may contain the functions of `module` or, if `module` is empty, of the
+/// kernel. The kernel uses underscores in a module's name where the file's name may have hyphens.
 bool is_file_of(const fs::path& file, const std::string& module) {
   std::string name = file.filename().string();
   name.resize(std::min(name.find('.'), name.size()));

@@ -267,8 +267,8 @@ Result<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label,
     TRY(settle());
     TRY(wait_until_quiet());
   }
-  // Read the guest's counters first, and the disk's counters immediately afterwards. The file
-  // system may still write in the background between the two readings.
+  // Read the counters of the guest and of the disk in quick succession, because the file system may
+  // still write in the background. The guest's counters are read first.
   TRY(const auto guest, counters());
   TRY(control({{"stats", "take"}}));
   return PhaseStart{.watch = {}, .guest = guest};

@@ -17,8 +17,8 @@ namespace headcrash::campaign {
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;
-  /// Remaining time in seconds. The estimate is based on those trials of this call that had the
-  /// same file systems and workloads as the remaining trials.
+  /// Estimated remaining time in seconds. The estimate uses those trials of this run_campaign()
+  /// call that have the same file systems and workloads as the remaining trials.
   std::optional<double> left_s;
   /// The finished trial; null if the event is the start of a phase.
   const db::TrialRecord* trial = nullptr;

@@ -412,7 +412,7 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
     if (!place.workloads.numbered && place.workloads.count > 1)
       plan.key += fmt::format("/{}", turn + 1);
   }
-  // The hash is shifted right by one bit, because SQLite's integers are signed.
+  // SQLite's integers are signed, so the seed has only 63 bits.
   plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;
   return plan;
 }

@@ -132,8 +132,8 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// Adds the cell once for each kernel in the list `kernels` of `table` or, if `table` has no such
-/// list, of `root`. Without a list, adds the cell unchanged.
+/// Adds a copy of the cell for each kernel in the list `kernels`, which is in `table` or, by
+/// default, in `root`. Adds the cell unchanged if there is no list.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;

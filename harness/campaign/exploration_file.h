@@ -150,7 +150,7 @@ Result<void> parse_faults(const base::StrictTable& table, explorer::StageMachine
 /// Parses the key `application`, which is a name or a list of names. Returns an empty list if the
 /// key is absent.
 Result<std::vector<workload::Application>> parse_applications(const base::StrictTable& table);
-/// Makes the cell run an application instead of its workload.
+/// Makes the cell run `application`, whose name replaces the cell's workload.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
 /// Fails if the workload is unknown; the hint suggests a similar name. Also fails if the cell has

@@ -212,8 +212,8 @@ std::string verdict_text(
   return text;
 }
 
-/// Caches the source places of frames. Finding a place is slow, because it requires reading the
-/// object file and starting addr2line.
+/// Finds the source places of frames, and caches them, because each search reads an object file and
+/// starts addr2line.
 class Places {
  public:
   explicit Places(const ProgramArguments& arguments)

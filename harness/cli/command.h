@@ -18,7 +18,7 @@ enum Exit : int {
   kFine = 0,
   kFound = 1,  ///< data loss or a regression was found, or a control had an unexpected outcome
   kUsage = 2,  ///< error in usage or configuration, missing program, or damaged file
-  /// A self-check failed, which means a bug in one of our file systems, in its checker or in
+  /// A self-check failed because of a bug in one of our file systems, in its checker, or in
   /// headcrash.
   kContradiction = 3,
   kSkipped = 77,

@@ -87,8 +87,8 @@ Finding examine_guest(const fs::path& cache) {
           true};
 }
 
-/// Checks whether the guest for virtual time has been built. Only `guest = "virtual"` needs this
-/// guest.
+/// Checks whether the guest for virtual time has been built. This guest is used only with `guest =
+/// "virtual"`.
 Finding examine_user_mode_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache, vm::Accelerator::user_mode);
   if (!image) return {"user-mode guest", image.error().problem, "", true, 0, kUserMode};

@@ -106,7 +106,7 @@ std::string_view name(adapters::NameOrder order) {
   return "atomic";
 }
 
-/// Returns a row for each of our own file systems, with the promises that the oracle checks.
+/// Returns a row for each of our own file systems, with its promises to the oracle.
 json systems() {
   json rows = json::array();
   for (const adapters::SystemUnderTest* const system : adapters::all_systems()) {

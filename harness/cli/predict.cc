@@ -30,8 +30,8 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-/// A step of a recovery. All times are in seconds of model time, even those of the guest, whose own
-/// clock may differ.
+/// A step of a recovery. Times are in seconds of model time. This includes the guest's times,
+/// although the guest's own clock may differ.
 struct Step {
   double elapsed_s = 0, device_s = 0;
   std::int64_t requests = 0;

@@ -117,7 +117,7 @@ int run_info(const RecordingArguments& arguments) {
   RecordingTotals totals;
   totals.devices.resize(reader->header().devices.size());
   while (true) {
-    // next() also reads the payload, so the loop verifies the whole file.
+    // next() also reads the payload of the event, so this loop verifies the whole file.
     const auto event = reader->next();
     if (!event) return report_error(event.error(), arguments.as_json);
     if (!*event) break;

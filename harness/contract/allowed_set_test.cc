@@ -77,7 +77,7 @@ TEST_F(AllowedSetTest, ContentMayMixOldAndNewUnits) {
   EXPECT_FALSE(allows("f mixes 4096", mixed));
   EXPECT_TRUE(allows("f mixes 512", mixed));
   Tree torn_end = states_[3];
-  torn_end[0].runs[12] = states_[0][0].runs[12];  // one old sector in the last page
+  torn_end[0].runs[12] = states_[0][0].runs[12];  // an old sector within the last page
   EXPECT_FALSE(allows("f mixes 4096", torn_end));
   mixed[0].size_bytes = 4096;
   EXPECT_FALSE(allows("f mixes 512", mixed)) << "neither the old nor the new size";

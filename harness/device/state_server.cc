@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A long limit, because the first access to a long recording is slow.
+/// The limit is long, because the first access to a long recording is slow.
 constexpr std::chrono::seconds kAnswerLimit{300};
 /// The server accepts at most 16 clients. This limit leaves some connections for the user's own
 /// clients.

@@ -36,8 +36,9 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash);
 }
 
-/// Returns true if the last change of the object is before the time. A time without a fraction may
-/// be one that the file system has rounded down to seconds.
+/// Returns true if the object's last change was before `time_us`. If the time of the change is a
+/// whole second, the file system may have rounded it down, so the change may have been up to a
+/// second later.
 bool changed_before(const ObservedObject& object, std::uint64_t time_us) {
   if (!object.changed_us) return false;
   const std::int64_t latest =
@@ -149,7 +150,8 @@ std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
     by_path[object.path] = &object;
     by_inode.emplace(object.inode, &object);
   }
-  // Returns true if the object may differ because the test has undone a change of it.
+  // Returns true if this state may have a change of the object that the test later undid with its
+  // own power cut.
   const auto undone = [&](const std::string& path) {
     const auto object = by_path.find(path);
     return kind_ == End::older &&
@@ -165,7 +167,8 @@ std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
       if (const auto same = by_inode.find(object.inode); same != by_inode.end())
         found = same->second;
     if (found == nullptr) {
-      if (undone(folder_of(object.path))) continue;  // the test may have removed the object
+      // the test may have removed the object, and then undone the removal with its own power cut
+      if (undone(folder_of(object.path))) continue;
       findings.push_back(lost(object, durable_before_us, "missing"));
       continue;
     }

@@ -10,12 +10,13 @@
 //      |---------|--------------x---------------|  the tree at the end
 //       a changed                b changed         a must be there at the cut; b need not be
 //
-// The kernel's change time of inodes decides. Nothing is read in the guest while the test runs, so
-// the test is not disturbed. Objects that a test removes after the sync are not judged.
+// The change time of an object's inode (ctime) shows when the object was last changed. Nothing is
+// read in the guest while the test runs, so the test is not disturbed. Objects that a test removes
+// after the sync are not judged.
 //
 // A test may cut the power itself: device-mapper drops writes, or the file system is shut down. The
-// tree at the end is then an older one. An object that has changed in a crash state after the sync
-// is not compared with it, because the test has undone the change.
+// tree at the end may then lack changes that a crash state has. If an object in a crash state was
+// changed after the sync, it is therefore not compared with the tree at the end.
 
 #include <cstdint>
 #include <string>

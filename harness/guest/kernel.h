@@ -51,7 +51,7 @@ struct BlockDevice {
 };
 /// Returns the contents of queue/write_cache, or an empty string if the disk has no such file.
 std::string write_cache_of(const std::string& path);
-/// Drops the cached pages of the device, then reads its first sector with O_DIRECT.
+/// Drops the device's cached pages, and then reads the first sector with O_DIRECT.
 VfsResult<BlockDevice> inspect_disk(const std::string& path);
 /// The two parts of inspect_disk() that the check of a crash state needs. drop_cached_pages() drops
 /// the cached pages and returns the size of the disk. read_nonce() reads the first sector.

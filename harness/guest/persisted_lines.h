@@ -25,7 +25,7 @@ class PersistedLines {
   void end_line(std::vector<std::string>& texts);
 
   bool every_line_;
-  /// The current line. A line that is too long is cut slightly above the limit.
+  /// The current line. If it is too long, only slightly more than the permitted length is stored.
   std::string line_;
   std::size_t refused_ = 0;
 };

@@ -38,14 +38,14 @@ class PosixVfs : public Vfs {
                             std::uint64_t length) override;
   VfsResult<void> clone_range(const SharedRange& range) override;
   VfsResult<void> dedupe_range(const SharedRange& range) override;
-  /// The following functions map the range, access it and unmap it. Written data remains dirty in
+  /// The next functions map the range, access it, and unmap it. The written data remains dirty in
   /// the page cache.
   VfsResult<void> mmap_write(FileHandle file, std::uint64_t offset,
                              std::span<const std::byte> data) override;
   VfsResult<void> msync(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
   VfsResult<void> sync_range(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
-  /// Returns EINVAL unless the whole range is inside the file, because a write to a mapping cannot
-  /// extend the file.
+  /// A write to a mapping cannot extend the file, so these functions return EINVAL unless the whole
+  /// range is inside the file.
   VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;
   VfsResult<std::uint64_t> pieces(FileHandle file) override;  ///< FS_IOC_FIEMAP

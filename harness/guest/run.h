@@ -31,8 +31,8 @@ struct RunOptions {
 };
 
 struct RunEnd {
-  /// Number of operations that were executed. It is smaller than the length of the list only if a
-  /// failure ended the run.
+  /// Number of operations that were executed. If no failure ended the run, it equals the length of
+  /// the list.
   std::size_t done = 0;
   int report_error = 0;  ///< errno of the failed RunReports callback; 0 if none failed
 };

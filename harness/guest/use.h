@@ -15,8 +15,8 @@ namespace headcrash::guest {
 
 class UsabilityTest {
  public:
-  /// Adds an object of the tree. `entry` is an entry of a dump (dump.h); they must be added in the
-  /// dump's order.
+  /// Adds an object of the tree. `entry` is an entry of a dump (dump.h). Entries must be added in
+  /// the order of the dump.
   void add(const nlohmann::json& entry);
 
   /// Creates and removes a file and a directory in each of the first few directories, then removes
@@ -26,7 +26,7 @@ class UsabilityTest {
   std::string use_and_empty(Vfs& vfs) const;
 
  private:
-  static constexpr std::size_t kObjectsMost = 4096;  ///< a larger tree is not tested
+  static constexpr std::size_t kObjectsMost = 4096;  ///< larger trees are not tested
 
   struct Object {
     std::string path;

@@ -110,10 +110,10 @@ class Recovery {
   const adapters::LinuxAdapter& filesystem_;
   RecoveryGuest& guest_;
   oracle::Recovery state_;
-  /// The tree found by the mount that replayed the log.
+  /// Tree found by the mount that replayed the log; nullopt if no such mount dumped the tree.
   std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;
   std::vector<oracle::ObservedObject> tree_;
-  bool log_thrown_away_ = false;  ///< the replay has discarded a damaged log
+  bool log_thrown_away_ = false;  ///< true if the replay discarded a damaged log
   std::string unusable_;
   std::string unstable_;  ///< why the second recovery differed from the first
   std::array<double, kStepKinds> step_ms_ = {};

@@ -1,5 +1,5 @@
-// Starts the machine of a trial. If the trial has two devices, writes a machine file for them
-// (trial_machine.h).
+// Starts the machine of a trial (trial_machine.h). For a trial with two devices, writes a machine
+// file that describes them.
 #include "harness/run/trial_machine.h"
 
 #include <fmt/format.h>

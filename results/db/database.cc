@@ -418,8 +418,8 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
 
 Result<void> Database::close() && {
   const auto state = std::move(state_);
-  // The checkpoint is a separate statement, so that a full disk is reported. The change of
-  // journal_mode alone would not report it: SQLite then returns the old mode without an error.
+  // Checkpoint with a separate statement, which reports a full disk. If the checkpoint fails while
+  // journal_mode is changed, SQLite only returns the old mode, without an error.
   TRY(execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
   TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));
   TRY(const auto row, mode.step());

@@ -69,7 +69,7 @@ struct MetricRecord {
   double value = 0;
 };
 
-/// Counters of the guest's block layer (/proc/diskstats) for the requests of a phase.
+/// Counters of the guest's block layer (/proc/diskstats) for one phase.
 struct GuestDiskRecord {
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, merges = 0;
   double busy_ms = 0;
@@ -209,7 +209,7 @@ struct TrialRecord {
   /// The workload's parameters, such as "files=1000 users=4", and their scale: exact, scaled or
   /// custom.
   std::string parameters, scale;
-  /// Fraction of the CPU used by other processes during the trial.
+  /// Fraction of the host's processor time that other processes used during the trial.
   std::optional<double> host_busy;
 };
 

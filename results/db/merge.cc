@@ -341,7 +341,8 @@ class Merge {
   std::vector<TableShape> tables_;
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;
-  std::map<std::string, IdMap> ids_;  ///< new IDs of the current database's rows, for each table
+  /// for each table: old ID of a row of the current database -> new ID
+  std::map<std::string, IdMap> ids_;
   /// For each merged trial: the database from which it comes.
   std::unordered_map<std::int64_t, fs::path> origin_;
   MergeOutcome outcome_;
@@ -361,7 +362,7 @@ Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& o
   return {};
 }
 
-/// Moves the file into place once its bytes are on the disk.
+/// Syncs the file, and then renames it to its final name.
 Result<void> publish(const fs::path& draft, const fs::path& output) {
   const int file = ::open(draft.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = file >= 0 && ::fsync(file) == 0;

@@ -65,9 +65,9 @@ struct Comparison {
 ///   cannot_tell  otherwise: too few values, or too much spread
 Comparison compare(std::span<const double> baseline, std::span<const double> now, double tolerance,
                    std::uint64_t seed = 1);
-/// Compares paired values; the two values of a pair come from the same repetition of an interleaved
-/// run. Pairing removes effects that the two values share. REQUIRES: `baseline` and `now` have the
-/// same number of values.
+/// Compares paired values. A pair consists of the values from the same repetition of an interleaved
+/// run, so effects that both values share cancel out. REQUIRES: `baseline` and `now` have the same
+/// number of values.
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now,
                          double tolerance, std::uint64_t seed = 1);
 

@@ -115,8 +115,8 @@ TEST(StudentTail, MatchesThePublishedTable) {
 }
 
 TEST(Comparison, MatchesAPairedTestForPairs) {
-  // The logarithms of the ratios are .1, .2 and .3. Their mean is .2, the standard error is .1 /
-  // sqrt(3), and t is 3.4641 with 2 degrees of freedom.
+  // The logarithms of the ratios are .1, .2 and .3, so their mean is .2 and the standard error is
+  // .1 / sqrt(3). Thus t is 3.4641, with 2 degrees of freedom.
   const std::vector<double> base = {1, 1, 1}, now = {std::exp(.1), std::exp(.2), std::exp(.3)};
   EXPECT_NEAR(*compare_pairs(base, now, .02).p, .0742, 1e-4);
   EXPECT_EQ(*compare_pairs(base, std::vector<double>{2, 2, 2}, .02).p, 0);

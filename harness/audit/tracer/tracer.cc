@@ -34,7 +34,7 @@ std::int64_t now_ns() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-/// A change that is recorded when its call succeeds.
+/// A change to be recorded if the call succeeds.
 struct PendingChange {
   ChangeCall call;
   std::string path, to;
@@ -155,7 +155,7 @@ void Tracer::on_stop(pid_t thread, int status) {
     else
       on_exit(thread, state);
   } else if (event == PTRACE_EVENT_EXEC) {
-    threads_[thread] = {.in_call = true};  // the next stop is the exit from execve(2)
+    threads_[thread] = {.in_call = true};  // the next stop is at the exit from execve(2)
   } else if (event == PTRACE_EVENT_STOP) {
     if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
       ::ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);  // leave the thread stopped by job control

@@ -176,7 +176,7 @@ class SchemesRun {
     return {};
   }
 
-  /// The faults and the operations of a failed trial, as text for its report.
+  /// The faults and the operations of a failed trial, as text.
   struct Faults {
     std::string summary, operations;
   };
@@ -246,8 +246,8 @@ class SchemesRun {
     return record;
   }
 
-  /// Describes why the coverage of a strategy is incomplete. If the driver's rules forbid some of
-  /// the generated states, gives their number.
+  /// Returns the reason why the coverage of a strategy is incomplete. It includes the number of
+  /// generated states that the driver's rules forbid, if there are any.
   static std::string bound_of(const in_process::StrategyCoverage& part) {
     if (part.forbidden == 0) return part.found.bound;
     return fmt::format("{}{}the driver's rules forbid {} states", part.found.bound,

@@ -28,8 +28,8 @@ constexpr std::uint64_t kOrders = in_process::kFirstBusyOrder;
 struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
-  /// Number of request orders under which each workload runs. Consecutive orders alternate between
-  /// a slow and a fast processor.
+  /// Number of request orders under which each workload runs. A slow processor and a fast one are
+  /// used alternately for these orders.
   std::uint64_t orders = 1;
   /// Number of fiber schedules under which each workload also runs. Each schedule uses a different
   /// request order.

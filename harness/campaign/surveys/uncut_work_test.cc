@@ -1,4 +1,4 @@
-// Tests how `rest` operations are added to a list, and which differences from the reference are
+// Tests how rests are added to a list of operations, and which differences from the reference are
 // reported.
 #include "harness/campaign/surveys/uncut_work.h"
 

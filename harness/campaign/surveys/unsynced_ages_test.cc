@@ -56,7 +56,7 @@ std::vector<RestMark> marks_of(const UnsyncedWorkload& workload) {
 TEST(UnsyncedAges, LostChangesHaveTheAgeOfTheirRound) {
   const UnsyncedWorkload workload = unsynced_workload(6);
   ASSERT_EQ(workload.rests.size(), 6U);
-  const auto marks = marks_of(workload);  // the rests end at 0, 1, ... 5 s
+  const auto marks = marks_of(workload);  // the rests begin at 0, 1, ... 5 s and last 1 s
   const auto all =
       change_ages(workload, marks, 8 * kS, tree_after(workload, workload.operations.size()));
   EXPECT_EQ(all.size(), 6U * 4U + 3U);
@@ -88,7 +88,7 @@ TEST(UnsyncedAges, EachKindIsCheckedSeparately) {
   const auto at = [&](const std::string& path) {
     return std::ranges::find(tree, path, &ObservedObject::path);
   };
-  at("r0")->path = "f0";  // as if the rename in round 3 had not happened
+  at("r0")->path = "f0";  // undo the rename of round 3
   EXPECT_EQ(lost_kinds(), std::vector<std::string>{"rename"});
   at("f0")->path = "r0";
   at("f2")->runs.clear();

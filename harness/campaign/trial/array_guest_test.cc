@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-constexpr const char* kArray = "hd0.below";  // the array, which is below the cache hd0
+constexpr const char* kArray = "hd0.below";  // the array below the cache hd0
 constexpr int kMember = 3;
 
 class ArrayGuest : public ServedGuest {

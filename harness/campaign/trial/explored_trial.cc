@@ -481,13 +481,13 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
   if (error) return fail(folder_.string(), error.message(), "make the database's folder writable");
   const fs::path recording = folder_ / (called + ".hcrec");
   const explorer::DiskOptions options{.used = cell.prefill};
-  if (fs::exists(recording, error)) {  // created before the run was interrupted
+  if (fs::exists(recording, error)) {  // an interrupted run has created it
     const auto run = states::RunHistory::load(recording);
     if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
-  // Other recordings refer to this recording by name, so use another name until the recording is
-  // complete.
+  // Give the recording a temporary name until it is complete, because other recordings refer to it
+  // by its final name.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
   auto made =
       explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);

@@ -269,8 +269,8 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  // In virtual time without a charge for processor time, computing takes no time, so the device's
-  // share of the elapsed time says little.
+  // If processor time is not charged in virtual time, computing takes no time, so the fraction of
+  // time for which the device is busy has no meaning.
   const bool others_took_time = entrant.standing.processor_share.has_value();
   if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
       entrant.standing.elapsed_busy_share < kDeviceBusy)

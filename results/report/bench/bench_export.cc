@@ -1,6 +1,5 @@
-// Exports a benchmark as CSV and JUnit XML (bench_export.h). The JUnit XML has the form that build
-// servers expect: a testsuites element contains testsuite elements, which contain testcase
-// elements, which contain `failure`, `error` or `skipped` elements.
+// Exports a benchmark as CSV and JUnit XML (bench_export.h). The XML is in the format that build
+// servers read: testsuites > testsuite > testcase > failure, error or skipped.
 #include "results/report/bench/bench_export.h"
 
 #include <fmt/format.h>

@@ -44,7 +44,7 @@ std::string figure(double value, Measure::Unit unit);
 struct Measurement {
   std::int64_t trial = 0, repetition = 0;
   std::string key;
-  /// elapsed_ms and quiescent_ms are per operation if the contest ranks jobs with a fixed time
+  /// These times are per operation if the contest ranks jobs with a fixed duration
   /// (Contest::by_operation).
   double elapsed_ms = 0;
   std::optional<double> quiescent_ms, host_busy;

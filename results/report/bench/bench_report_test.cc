@@ -133,8 +133,8 @@ TEST(Difference, DistinguishesATieFromAnInsignificantDifference) {
 }
 
 TEST_F(BenchReportTest, PairsEqualRepetitions) {
-  // Both entrants become slower by 40 % during the run. The difference between their means is small
-  // relative to the spread, but the ratio within each pair is constant.
+  // Both file systems become slower by 40 % during the run. Their means therefore differ little in
+  // relation to the spread, although xfs takes 5 % longer in each pair.
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}},
                                 {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};
@@ -534,7 +534,7 @@ TEST_F(BenchReportTest, MarksTheBestAndShadesTheOthersOnTheMap) {
   EXPECT_TRUE(holds(cpu, "class=\"hother\"") && holds(cpu, ">CPU")) << cpu;
   EXPECT_TRUE(holds(
       page, "<details id=\"cautions\" class=\"cautions on-paper\"><summary>1 caution</summary>"));
-  // All entrants that share the best rank must be marked.
+  // The map must mark all entrants with rank 1.
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};
   auto other = database("other.db");

@@ -16,8 +16,8 @@
 namespace headcrash::report {
 namespace {
 
-/// Maximum number of operations on one line. The last operations are shown, because they matter
-/// most.
+/// Maximum number of operations shown on one line. If there are more, only the last ones are shown,
+/// because they matter most.
 constexpr std::size_t kOperationsInALine = 8;
 constexpr std::array<std::string_view, 8> kPromises = {
     "fsync", "fdatasync", "fsyncdir", "sync", "syncfs", "msync", "rest", "persist"};

@@ -133,7 +133,7 @@ TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps)
   EXPECT_EQ(json["systems"][3]["variant"], "write-through");
 }
 
-/// Tests the rule that decides whether a control behaved as required.
+/// Tests which verdicts a control with each required result may have.
 TEST_F(ExplorationReport, JudgesEachControlByItsRequiredResult) {
   struct Rule {
     const char *filesystem, *control, *verdict;

@@ -1,6 +1,6 @@
-// Shows the exploration. There is a strip for each file system; the strips of control file systems
-// come last. Each state is drawn in a strip, at the position of its cut. Below the strips, the
-// section shows which part of each strategy's space was explored, and how the time was used.
+// Shows which crash states were explored. Each file system has a strip, in which every state is
+// drawn at the position of its cut. The strips of controls come last. Tables below the strips show
+// which part of each strategy's space was explored, and how much time the steps took.
 // bugs_section.cc shows the failures.
 #include <fmt/format.h>
 

@@ -22,8 +22,8 @@
 
 namespace headcrash::report {
 
-/// The role of a block in its file system. The picture has a row for each role, in this order from
-/// top to bottom.
+/// The role of a block in its file system. The enumerators are in the order of the picture's rows,
+/// from top to bottom.
 enum class BlockClass : std::uint8_t {
   data,
   directory,
@@ -95,7 +95,7 @@ struct TimelineMark {
   Moment at;
   std::string text;
   bool promise = false;                  ///< "persisted ..."
-  std::optional<std::size_t> operation;  ///< index of the operation that has returned
+  std::optional<std::size_t> operation;  ///< operation that has returned, if the mark names one
 };
 
 struct TimelineOperation {
@@ -121,8 +121,8 @@ struct TimelineState {
   /// True for a state of an array that is built from its members' media. The fates of the host's
   /// writes are then unknown.
   bool by_members = false;
-  /// Indices into `media`: writes that are not on the medium in this state, because the member had
-  /// stopped before the cut.
+  /// Indices into `media` of the writes that did not reach the medium in this state, because the
+  /// array member had stopped before the cut.
   std::vector<std::size_t> undone;
   /// The members of an array that stopped before the others, and the times at which they stopped.
   std::vector<std::pair<std::size_t, Moment>> stopped;
@@ -167,7 +167,7 @@ struct CrashPage {
   std::vector<TimelineFinding> findings;
   std::string log;                     ///< log of the recovery
   std::vector<std::string> reproduce;  ///< commands
-  /// Sentences that name the data omitted because the size of the page is limited.
+  /// Sentences about data that the page omits because its size is limited.
   std::vector<std::string> left_out;
   std::vector<TimelineSeries> series;
   /// Sentences that say where the values come from, and which values are missing.

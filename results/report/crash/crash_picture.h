@@ -61,7 +61,7 @@ struct PictureRow {
   double height = 0;
 };
 
-/// The layout of the picture, which is used both here and by the page's script.
+/// The layout of the picture. The page's script uses the same layout.
 struct PicturePlan {
   TimeScale scale;
   /// range of the time scale (TimeScale) that is visible at first
@@ -106,7 +106,7 @@ std::string_view name(BlockClass block);
 /// Formats a value with its unit, such as "12.3 MiB/s" or "400 cylinders".
 std::string value_text(TimelineSeries::Unit unit, double value);
 
-/// Formats a time on the recording's clock, such as "12.345 ms".
+/// Formats a time of the recording's clock, such as "12.345 ms".
 std::string time_text(std::int64_t at_ns);
 
 }  // namespace headcrash::report

@@ -79,7 +79,7 @@ Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   return claims.back();
 }
 
-/// Adds cells row by row, from left to right.
+/// Adds a cell to a table of the claim. Cells must be added row by row, from left to right.
 void add_cell(Claim& claim, const Row& row) {
   const std::string name = row.text("name");
   if (claim.tables.empty() || claim.tables.back().name != name)

@@ -43,8 +43,8 @@ std::string number(std::int64_t n, const char* css_class = nullptr);
 std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t lost,
                         std::int64_t other);
 
-/// Returns a file system's colour mark and name, which are the same in every report. For a mode of
-/// a file system, or with a `variant`, the mark is hollow.
+/// Returns a file system's name with its colour mark, which is the same in every report. The mark
+/// is hollow if `variant` is true or if the name is a mode of a file system.
 std::string filesystem_name(const std::string& filesystem, bool variant = false);
 std::string filesystem_dot(const std::string& filesystem, bool variant = false);
 /// Returns the file system, with the device and the workload in small print.

@@ -29,7 +29,7 @@ Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optiona
 /// Returns all tables and their columns.
 Result<SqlAnswer> tables(db::Database& database);
 
-/// Returns the names of those queries that can be run on their own.
+/// Returns the names of the queries that can be run by themselves.
 std::vector<std::string> query_names();
 
 // ---- conversions of an answer to text that ends with a newline
