@@ -61,7 +61,7 @@ Result<EndOfPeriod> end_of_period(explorer::StageGuest& guest,
   const states::CrashState state{.device = 0, .event = period.to};
   const explorer::StateOutcome outcome = checker.check(guest, state, {});
   if (explorer::is_failure(outcome)) end.problem = outcome.judgement.summary;
-  // A complete unmount leaves no log to replay, so a replayed log shows that the test cut the
+  // A clean unmount leaves no log to replay, so a replayed log shows that the test cut the
   // power.
   if (period.drops_writes || outcome.recovery.replayed) end.kind = DurableTree::End::older;
   return end;

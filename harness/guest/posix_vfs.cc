@@ -676,7 +676,7 @@ VfsResult<void> PosixVfs::drop_caches() {
   // process, so an ioctl makes the process drop them.
   const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return refuse(errno);
-  /// fails with ENOTTY on other file systems, which is ignored
+  // fails with ENOTTY on other file systems, which is ignored
   static_cast<void>(::ioctl(folder, fuse::kDropCaches));
   ::close(folder);
   return {};

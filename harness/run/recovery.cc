@@ -81,8 +81,8 @@ Result<void> Recovery::inspect() {
   }
   unusable_ = seen.unusable;
   ms(StepKind::use) += seen.use_ms;
-  // The dump includes the time for exchanging messages, because they consist almost entirely of
-  // dump data.
+  // The time for exchanging messages is added to that of the dump, because the messages consist
+  // almost entirely of dump data.
   ms(StepKind::dump) += std::max(whole_ms - again_ms - seen.use_ms - seen.first.mount_ms -
                                      seen.first.dump_ms - seen.first.unmount_ms,
                                  0.0);

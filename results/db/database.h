@@ -281,8 +281,8 @@ class Database {
   /// Records an experiment's results in one transaction.
   Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
-  /// Reopens a run and sets its number of planned trials. In a merged run, the old number counted
-  /// only the trials of the merged shards.
+  /// Updates the number of planned trials of a run that is resumed. In a merged run, the old number
+  /// counts only the trials of the merged shards.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 

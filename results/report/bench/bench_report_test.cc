@@ -254,10 +254,9 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   const Benchmark then = gathered(four_filesystems());
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
-  for (double& s : entrants[0].seconds) s *= 1.2;  // ext4: worse
-  for (double& s : entrants[1].seconds) s *= 0.8;  // xfs: better
-  /// btrfs: unchanged, because the change is within the tolerance
-  for (double& s : entrants[2].seconds) s *= 1.01;
+  for (double& s : entrants[0].seconds) s *= 1.2;   // ext4: worse
+  for (double& s : entrants[1].seconds) s *= 0.8;   // xfs: better
+  for (double& s : entrants[2].seconds) s *= 1.01;  // btrfs: within the tolerance
   shape.qemu = "8.0";
   const auto compared = compare_with_baseline(gathered(shape), then, kBaselineTolerance);
   ASSERT_EQ(compared.changes.size(), 4U);
