@@ -25,7 +25,7 @@ std::string_view name(Answer answer);
 struct SmallestCrash {
   std::string state;        ///< name of the state in the recording
   std::size_t missing = 0;  ///< number of lost or torn writes
-  std::string row;          ///< what the row requires
+  std::string row;          ///< text of the row that the recovered tree violates
   std::string found;        ///< the objects found in the recovered tree instead
   /// True if the failure recurred in a second check: on a fresh guest or, for a test in process,
   /// without reuse of earlier outcomes.
