@@ -19,9 +19,10 @@ namespace {
 
 constexpr std::string_view kAllSchemes = "all";
 constexpr std::uint64_t kFaultsPerRow = 1000, kFaultsPerRun = 100;
-/// Number of request orders in each of two groups. Group 1 consists of the elevator (order 0) and
-/// random orders (in_process/record_run.h). Group 2 repeats these orders, but pauses end while the
-/// disk is busy. Families whose operations must run during background writes use group 2.
+/// Number of request orders in each of two groups (in_process/record_run.h). The first group
+/// consists of the elevator (order 0) and random orders. The second group has only random orders;
+/// its pauses end while the disk is busy. Families whose operations must run during background
+/// writes use the second group.
 constexpr std::uint64_t kOrders = in_process::kFirstBusyOrder;
 
 /// The runs of one workload family in the whole campaign, and the disk on which they take place.
