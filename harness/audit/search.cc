@@ -51,7 +51,8 @@ class Search {
   const SearchOptions& options_;
   std::map<std::pair<std::set<std::string>, std::set<std::string>>, ExperimentOutcome> known_;
   Audit audit_;
-  /// Stacks of change sites. With a flush after each of these sites, the baseline does not fail.
+  /// Stacks of change sites. The baseline does not fail if the tracer adds a flush after each of
+  /// these sites.
   std::set<std::string> flush_;
 };
 
@@ -80,9 +81,9 @@ Result<base::Chosen> Search::smallest(
   return chosen;
 }
 
-/// Returns a change's rank among the candidates for a missing flush. New names come first, then
-/// data, then removed names. If a flush after any one candidate suffices, the search selects the
-/// first candidate.
+/// Returns the rank of a change among the candidates for a missing flush: new names before data,
+/// and data before removed names. If one flush suffices after any of several candidates, the search
+/// selects the candidate that ranks first.
 int rank(const ChangeSite& site) {
   if (!site.names) return 1;
   return site.call == "unlink" || site.call == "rmdir" ? 2 : 0;
@@ -149,7 +150,8 @@ Result<void> Search::judge_sites() {
   return {};
 }
 
-/// Drops all redundant sites at once. If that loses data, determines which of them must be kept.
+/// Skips the calls of all redundant sites at once. If data is then lost, determines which of these
+/// sites must be kept.
 Result<void> Search::drop_together() {
   std::vector<SiteVerdict*> redundant;
   for (SiteVerdict& each : audit_.sites)

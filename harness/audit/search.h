@@ -24,11 +24,12 @@ namespace headcrash::audit {
 
 /// A run of the program in which some flushes are skipped or added.
 struct Experiment {
-  std::string name;             ///< used in file names and messages, such as "without-3"
-  std::set<std::string> skip;   ///< words (Site::word()) of the sites to skip
-  std::set<std::string> flush;  ///< stacks of the change sites after which to flush
-  bool list_changes = false;    ///< list unflushed changes instead of checking crash states
-  bool describe = false;        ///< also describe the loss, if there is one
+  std::string name;            ///< used in file names and messages, such as "without-3"
+  std::set<std::string> skip;  ///< words (Site::word()) of the sites to skip
+  /// stacks of change sites; the tracer adds a flush after each of these sites
+  std::set<std::string> flush;
+  bool list_changes = false;  ///< list unflushed changes instead of checking crash states
+  bool describe = false;      ///< also describe the loss, if there is one
 };
 
 struct ExperimentOutcome {
@@ -55,33 +56,35 @@ struct SiteVerdict {
     redundant,    ///< no state fails if its calls are skipped
     proven,       ///< skipping the site's calls does not change the requests to the disk
     together,     ///< redundant alone, but needed if all other redundant sites are dropped
-    unclear,      ///< no run made a call at the site, or no state was checked
+    unclear,      ///< no run called the site, or no state was checked
     unskippable,  ///< its calls cannot be skipped; for example, a flush through io_uring
   };
   Site site;
   Need need = Need::unclear;
-  std::uint64_t states = 0;  ///< as in ExperimentOutcome
+  std::uint64_t states = 0;  ///< number of crash states that were checked
   double space = 0;
   std::string loss;
   std::vector<std::string> evidence;
 };
 
-/// A change site that needs a flush: after the call, the file or directory that the call changed
-/// must be flushed.
+/// A change site after which a flush is missing. The flush must cover the file or directory that
+/// the call at this site changed.
 struct MissingFlush {
   ChangeSite site;
   std::string target;  ///< first file or directory that was changed
   std::vector<Frame> frames;
 };
 
-/// Returns the changes of a run that were unflushed when a line was printed. If a flush after any
-/// one of several changes would suffice, the first of them is the most plausible.
+/// Returns the changes of a run that were unflushed when a line was printed. If there are several
+/// changes after any of which a flush would suffice, the most plausible one is first.
 std::vector<MissingFlush> unflushed_changes(const Trace& trace);
 
 struct Audit {
   ExperimentOutcome baseline;
   std::vector<MissingFlush> missing;
-  bool mended = false;  ///< the baseline lost data, but does not if the missing flushes are added
+  /// true if the baseline lost data, but does not lose data after the missing flushes have been
+  /// added
+  bool mended = false;
   std::vector<SiteVerdict> sites;
   std::int64_t ns = 0;          ///< duration of the program, including the missing flushes
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable
@@ -92,7 +95,8 @@ struct Audit {
 bool is_droppable(SiteVerdict::Need need);
 
 struct SearchOptions {
-  std::size_t checks = 40;            ///< maximum number of experiments in each search for a subset
+  /// maximum number of experiments in each search for a minimal set of sites
+  std::size_t checks = 40;
   std::function<bool()> interrupted;  ///< may be empty
 };
 

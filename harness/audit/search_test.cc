@@ -10,8 +10,7 @@ namespace {
 using Need = SiteVerdict::Need;
 using Verdict = ExperimentOutcome::Verdict;
 
-/// A simulated program with sites "a", "b", ... In an experiment, its crash states fail if `loses`
-/// returns true.
+/// A simulated program with sites "a", "b", ... An experiment finds a loss if `loses` returns true.
 class Program {
  public:
   std::vector<std::string> sites{"a", "b", "c"};
@@ -103,7 +102,7 @@ TEST(AuditProgram, FindsTheFewestMissingFlushes) {
   EXPECT_TRUE(audit->mended);
   ASSERT_EQ(audit->missing.size(), 1U);
   EXPECT_EQ(audit->missing[0].site.stack, "v");
-  // The verdicts apply to the program with the missing flushes added.
+  // The verdicts describe the program after the missing flushes were added.
   EXPECT_EQ(needs(*audit), (std::vector{Need::needed}));
   EXPECT_EQ(program.experiments.back().flush, (std::set<std::string>{"v"}));
 }

@@ -10,9 +10,9 @@
 
 namespace headcrash::audit {
 
-/// All calls of one kind that come from one stack. A stack in an interpreter or a utility serves
-/// many callers, so its calls are divided by target, one site for each target. If there are more
-/// than kTargetsMost targets, all of them share one site.
+/// A site groups the flush calls of one kind that come from one stack. Different callers of an
+/// interpreter or a utility share a stack, so there is a separate site for each target. If there
+/// are more than kTargetsMost targets, they share one site.
 struct Site {
   std::string kind, stack;
   std::string target;   ///< target of the calls, or kAnyTarget
@@ -41,7 +41,8 @@ struct SiteCounts {
 SiteCounts counts_of(const Trace& trace, const Site& site);
 
 /// Returns the mean duration of an executed call in milliseconds. Returns nullopt if no call was
-/// executed. Also returns nullopt for an open with O_SYNC, because its cost arises in later writes.
+/// executed, or if the call opens a file with O_SYNC, because the cost of such a call is part of
+/// later writes.
 std::optional<double> cost_ms(const Site& site);
 
 /// Returns text such as "fdatasync(log)".

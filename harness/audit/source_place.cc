@@ -43,8 +43,7 @@ class Object {
     return object;
   }
 
-  /// Converts an offset in the file to a virtual address, which is the form that the symbol table
-  /// uses.
+  /// Converts a file offset to a virtual address, because the symbol table contains addresses.
   std::optional<std::uint64_t> address_of(std::uint64_t offset) const {
     for (std::size_t i = 0; i < header_.e_phnum; ++i) {
       const auto segment = at<Elf64_Phdr>(header_.e_phoff + i * sizeof(Elf64_Phdr));
@@ -83,7 +82,8 @@ class Object {
   }
 
  private:
-  /// Calls `visit` with each function and the offset of its name, until it returns false.
+  /// Calls `visit` for each function until `visit` returns false. The second argument is the file
+  /// offset of the function's name.
   void each_function(const std::function<bool(const Elf64_Sym&, std::uint64_t)>& visit) const {
     for (std::size_t i = 0; i < header_.e_shnum; ++i) {
       const auto table = section(i);

@@ -1,6 +1,6 @@
 #pragma once
-// Finds a stack frame's place in the source: the file and line if there is debug information,
-// otherwise the function, otherwise the object and the offset.
+// Finds the source line of a stack frame. Without debug information, finds the function; otherwise,
+// only the object and the offset.
 
 #include <filesystem>
 #include <map>
@@ -24,8 +24,9 @@ struct SourcePlace {
   std::string text() const;
 };
 
-/// Looks up the frame in its object file below `root` on this host. Also queries addr2line(1) if it
-/// is installed. If the object file cannot be read, returns only the file's name and the offset.
+/// Finds the source place of a frame. Reads the frame's object file below `root` on this host, and
+/// runs addr2line(1) if it is installed. If the object file cannot be read, the place has only the
+/// file's name and the offset.
 SourcePlace source_place(const Frame& frame, const std::filesystem::path& root = "/");
 
 /// Returns the source lines, such as "commit.c:412", of frames of a kernel's stacks, which have the

@@ -182,7 +182,7 @@ class BenchRunner {
   vm::GuestImages images_;  ///< by file system name; most names share one image
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
-  std::mutex mutex_;  ///< protects all members below, and the database, while trials run
+  std::mutex mutex_;  ///< while trials run, protects the members below and the database
   std::map<std::string, CellSamples> samples_;   ///< by cell
   std::map<std::string, std::string> failures_;  ///< by cell
   run::TimeLeft<std::string> left_;

@@ -61,8 +61,8 @@ struct BenchForecast {
   std::vector<CellForecast> each;
   std::optional<double> least_s, most_s;  ///< nullopt if no cell has an estimate
 };
-/// Estimates the work with `jobs` concurrent trials (see BenchOptions). If the database exists,
-/// uses its earlier trials. Otherwise, uses the durations in the benchmark's file.
+/// Estimates how long the trials take if `jobs` of them run concurrently (see BenchOptions). Uses
+/// earlier trials if the database exists, and otherwise the durations in the benchmark's file.
 Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std::size_t jobs,
                                const std::filesystem::path& database);
 

@@ -27,10 +27,11 @@ struct BenchDevice {
   std::string profile;
   std::uint64_t size_bytes = 0;
   std::optional<bool> write_cache;  ///< nullopt for the profile's setting
-  std::string clock;                ///< clock during measurements: "real" or "real:K"
+  std::string clock;                ///< clock during measured phases: "real" or "real:K"
 };
 
-/// One workload in the matrix, with a single value for each parameter.
+/// A workload with a specific value for each parameter. A workload of the file with lists of values
+/// yields several of these.
 struct BenchWorkload {
   std::string name;   ///< for example "lfs-small-file" or, for a tool, "fio-random-write"
   std::string scale;  ///< exact, scaled or custom
@@ -38,11 +39,12 @@ struct BenchWorkload {
   const timed::TimedWorkload* timed = nullptr;  ///< null for a benchmark program (`tool`)
   timed::Arguments arguments;
   std::optional<ToolJob> tool;
-  /// Duration of a trial in seconds, as stated in the file; 0 if the file does not state it.
+  /// Duration of a trial in seconds, as estimated in the file; 0 if the file has no estimate.
   double expected_s = 0;
   /// The devices on which the workload runs; empty for all devices.
   std::vector<std::string> devices;
-  /// The file systems on which the workload runs, without "@KERNEL"; empty for all file systems.
+  /// Names of the file systems on which the workload runs, without "@KERNEL"; empty for all file
+  /// systems.
   std::vector<std::string> filesystems;
   bool runs_on(const std::string& device) const;
   bool runs_with(const adapters::LinuxAdapter& filesystem) const;
@@ -71,7 +73,7 @@ struct Bench {
   std::string setup_clock = "off";
   bool quiescence = true;  ///< after each measured phase, wait until all data has been written
   std::int64_t memory_mib = 384;
-  /// Time limit for a phase or command; exceeding it counts as a hang.
+  /// Time limit for a phase or command. A phase or command that takes longer counts as a hang.
   std::int64_t step_timeout_s = 600;
 };
 

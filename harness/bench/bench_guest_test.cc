@@ -10,7 +10,7 @@
 namespace headcrash::bench {
 namespace {
 
-// The drive is 64 MiB: 200 files of 1 KiB fit, but 200 files of 1 MiB do not.
+// 200 files of 1 KiB fit on the 64 MiB drive; 200 files of 1 MiB do not.
 const char* const kBench = R"(
 filesystems = ["ext4"]
 [[device]]
@@ -58,8 +58,7 @@ class BenchGuest : public testing::Test {
     return number.value_or(-1);
   }
 
-  /// The test does not lock this directory itself, because the database that is opened in the
-  /// directory locks it.
+  /// Not locked by the test, because Database::open() locks this directory.
   TemporaryFolder folder_;
   Bench bench_;
   int trials_ = 0, stop_after_ = -1;
@@ -84,7 +83,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
           "SELECT count(*) FROM run WHERE kind = 'bench' AND finished_at IS NOT NULL AND trials_planned = 4"),
       1);
 
-  // Both successful trials have every phase, in the order of the workload.
+  // Both successful trials must be recorded, with all phases of the workload.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial WHERE verdict = 'measured' AND scale = 'custom' AND repetition "
@@ -101,10 +100,9 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
                            "device_busy_ms <= elapsed_ms"),
               2)
         << label;
-    // The guest and the device see the same requests, but QEMU may merge adjacent ones, so the
-    // device may count fewer. Merging does not change the numbers of bytes. These numbers may
-    // differ by one block, because ext4 reads bitmaps ahead in the background. Such a read may come
-    // after the guest's counters were read and before the device's counters are read.
+    // The two byte counts may differ by one block, because ext4 reads bitmaps ahead in the
+    // background, possibly between the two readings of the counters. QEMU may merge adjacent
+    // requests, so the device may count fewer requests than the guest.
     EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
                            "abs(guest_bytes_written - bytes_written) <= 4096"),
               2)
@@ -124,7 +122,8 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
       2)
       << "the cache was dropped";
 
-  // The trials that ran out of space are in the database, but without measurements.
+  // For the trials that ran out of space, the database has a failed trial and the console, but no
+  // measurements.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "

@@ -1,8 +1,8 @@
-// The steps of a trial (bench_trial.h).
+// Runs the steps of a trial (bench_trial.h).
 //
-// After each step, the trial either continues or ends with a reason: a hang, an oops, a file that
-// cannot be written. An error in headcrash itself ends the trial in the same way, so that one bad
-// trial never ends the benchmark.
+// After each step, the trial either continues or ends with a reason, such as a hang, a kernel oops,
+// or a file that cannot be written. An error in headcrash itself also ends only the trial, not the
+// whole benchmark.
 #include "harness/bench/bench_trial.h"
 
 #include <fmt/format.h>
@@ -39,8 +39,7 @@ constexpr milliseconds kQuietPoll{50};
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
-/// Returns the error's message. Unless the error's verdict is harness_error, the message begins
-/// with the verdict.
+/// Returns the error's message, preceded by the error's verdict unless that is harness_error.
 std::string described(Error error) {
   const oracle::Verdict verdict = oracle::verdict_of(error.kind);
   if (verdict != oracle::Verdict::harness_error)
@@ -66,7 +65,8 @@ class BenchTrial {
   Result<void> run_tool();
   Result<void> cut_power();
   Result<void> recover();
-  /// Runs one step of the recovery as a measured phase. `name` is the phase's name in the database.
+  /// Runs one step of the recovery as a measured phase. `name` is the phase's name in the database,
+  /// and `label` is its label.
   Result<void> recovery_step(const std::string& label, const char* name,
                              const std::function<Result<void>()>& work);
   Result<void> store_long_file(const std::string& path, const std::string& text);
@@ -87,8 +87,8 @@ class BenchTrial {
     GuestCounters guest;
   };
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
-  /// Ends a phase. `name` is the phase's name in the database. `measure` contains the guest's
-  /// results; this function adds the device's results.
+  /// Ends a phase and stores it under `name`. `measure` contains the guest's results; end_phase()
+  /// adds the device's results.
   Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                          std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Result<GuestCounters> counters(const char* request = "counters");
@@ -109,8 +109,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  /// True if the last phase was measured. The device is then idle, so the next measured phase
-  /// begins without waiting.
+  /// True if the device is known to be idle, because the last phase was measured. The next measured
+  /// phase then begins without waiting.
   bool settled_ = false;
 };
 
@@ -120,7 +120,7 @@ Result<db::TrialRecord> BenchTrial::run() {
   TRY(start_device());
   const HostLoad before = host_load();
   const Result<void> worked = work();
-  // In virtual time, other load on the host is irrelevant.
+  // In virtual time, the load of other processes on the host does not affect the results.
   if (!bench_.virtual_time) record_.host_busy = used_by_others(before, host_load());
   if (interrupted()) return fail(plan_.key, "interrupted");
   if (unusable_) return tl::unexpected(*unusable_);
@@ -267,8 +267,8 @@ Result<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label,
     TRY(settle());
     TRY(wait_until_quiet());
   }
-  // Read the guest's counters first, and the disk's counters immediately afterwards. The file
-  // system may still write in the background between the two readings.
+  // Read the counters of the guest and of the disk in quick succession, because the file system may
+  // still write in the background. The guest's counters are read first.
   TRY(const auto guest, counters());
   TRY(control({{"stats", "take"}}));
   return PhaseStart{.watch = {}, .guest = guest};
@@ -380,8 +380,8 @@ Result<void> BenchTrial::recovery_step(const std::string& label, const char* nam
 }
 
 /// Recovers as a machine does at its next boot: replays the log, runs a full check, and mounts the
-/// clean file system. If the workload measures a boot, replay and mount are one step, and the check
-/// follows.
+/// clean file system. If the workload measures a boot, the replay and the mount are measured as one
+/// step, and the check follows.
 Result<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   TRY(cut_power());
@@ -443,8 +443,8 @@ Result<void> BenchTrial::run_tool() {
   TRY(const auto before_ms, now_ms());
   TRY(const auto ran, exec(command.argv));
   TRY(const auto after_ms, now_ms());
-  // If processor time is charged, the guest's clock lags while the guest computes, so use the
-  // machine's clock.
+  // If processor time is charged, the guest's clock lags behind while the guest computes. The
+  // machine's clock does not.
   const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
   TRY(const auto after, counters());
   TRY(const auto text, command.report_path.empty() ? Result<std::string>(ran.out())

@@ -65,7 +65,8 @@ double seconds_of(const std::string& text) {
   return number * (unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86'400 : 1);
 }
 
-/// Appends a request log to `extras`. Raises `extras.replayed_bytes` if a request ends beyond it.
+/// Appends a request log to `extras`. Increases `extras.replayed_bytes` to cover all requests of
+/// the log.
 Result<void> parse_iolog(const std::filesystem::path& path, FioExtras& extras) {
   std::error_code error;
   if (std::filesystem::file_size(path, error) > kIologBytesMost && !error)

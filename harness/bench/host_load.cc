@@ -61,7 +61,8 @@ std::uint64_t own_ticks() {
     const auto process = processes.find(pid);
     if (process == processes.end()) continue;
     ticks += process->second.ticks;
-    processes.erase(process);  // each process counts once, even if its parent has changed
+    // Count each process only once, even if its parent changes while /proc is read.
+    processes.erase(process);
     for (const auto& [child, used] : processes) {
       if (used.parent == pid) waiting.push_back(child);
     }

@@ -14,9 +14,9 @@ namespace headcrash::bench {
 /// Returns the factor by which the device is slowed down: 1 for "real", K for "real:K".
 double slowdown(const std::string& clock);
 
-/// Converts the agent's answer to `timed` (harness/guest/PROTOCOL.md). The device was slowed down
-/// by the factor `slower`, so all times are divided by this factor. The latencies of operations
-/// become metrics such as "operation.p50".
+/// Converts the agent's answer to `timed` (harness/guest/PROTOCOL.md). Divides all times by
+/// `slower`, the factor by which the device was slowed down. Converts the latencies of operations
+/// to metrics such as "operation.p50".
 Result<db::MeasureRecord> measure_from_answer(const nlohmann::json& answer, double slower,
                                               std::vector<db::MetricRecord>& metrics);
 

@@ -104,7 +104,7 @@ TEST(HostLoad, CountsThisProcessAsOwn) {
   ASSERT_GT(before.all, 0U);
   volatile unsigned spin = 0;
   HostLoad after = before;
-  while (after.own < before.own + 10) {  // a tenth of a second of CPU time
+  while (after.own < before.own + 10) {  // 10 ticks are 0.1 s of CPU time
     for (int i = 0; i < 1'000'000; ++i) spin = spin + 1;
     after = host_load();
   }

@@ -49,7 +49,7 @@ std::vector<std::size_t> round_order(std::size_t cells, std::uint64_t seed, std:
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition) {
   BenchTrialPlan plan{
       .cell = &cell, .repetition = repetition, .key = fmt::format("{}/{}", cell.key, repetition)};
-  // The hash is shifted right by one bit, because SQLite's integers are signed.
+  // SQLite's integers are signed, so the seed has only 63 bits.
   plan.seed = run::hash_text(fmt::format("{}/{}", cell.group, repetition), bench.seed) >> 1;
   return plan;
 }

@@ -24,7 +24,7 @@ namespace headcrash::bench {
 struct Cell {
   std::string key;    ///< "ext4/hp-c2447/lfs-small-file.scaled"
   std::string group;  ///< the key without the file system
-  /// The next three members point into the benchmark.
+  /// The following pointers refer to members of the benchmark.
   const adapters::LinuxAdapter* filesystem = nullptr;
   const BenchDevice* device = nullptr;
   const BenchWorkload* workload = nullptr;
@@ -40,8 +40,8 @@ struct BenchTrialPlan {
   const Cell* cell = nullptr;
   std::int64_t repetition = 0;
   std::string key;  ///< "ext4/hp-c2447/lfs-small-file.scaled/0"
-  /// Seed of the trial. All cells of a group have the same seeds, so that trials with the same
-  /// repetition number differ only in the file system.
+  /// Seed of the trial. It depends only on the group and the repetition number, so that trials with
+  /// the same number differ only in the file system.
   std::uint64_t seed = 0;
 };
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition);
@@ -58,9 +58,9 @@ struct CellSamples {
   void add(const db::TrialRecord& trial);
 };
 
-/// Returns the total number of repetitions that the cell needs, from `least` to `most`. Ignores
-/// phases that take less than a tenth of the workload's time. If no trial was measured, returns
-/// `least`.
+/// Returns the total number of repetitions that the cell needs, between the plan's `least` and
+/// `most`. Phases that take less than a tenth of the workload's time do not count. Returns `least`
+/// if no trial was measured.
 std::int64_t repetitions_wanted(const CellSamples& samples, const Bench& bench);
 
 }  // namespace headcrash::bench

@@ -11,7 +11,7 @@
 
 namespace headcrash::bench {
 
-/// Returns the samples for the run's cells. The map's key is a trial's key without the repetition.
+/// Returns the samples of the run's cells, keyed by the trial's key without the repetition.
 Result<std::map<std::string, CellSamples>> samples_of(db::Database& database, std::int64_t run);
 
 /// Number of earlier trials, and their mean wall time.

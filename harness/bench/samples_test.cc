@@ -34,7 +34,7 @@ class SamplesTest : public db::ScratchFolder {
 TEST_F(SamplesTest, AResumedRunKnowsItsMeasurements) {
   const auto run = db::must(database_->begin_run(db::some_run()));
   const auto other = db::must(database_->begin_run(db::some_run()));
-  record(run, "ext4", 1, db::kMeasured, 110);  // stored first, although its number is higher
+  record(run, "ext4", 1, db::kMeasured, 110);  // stored before repetition 0
   record(run, "ext4", 0, db::kMeasured, 100);
   record(run, "xfs", 0, db::kFailed, 0);
   record(other, "ext4", 0, db::kMeasured, 999);

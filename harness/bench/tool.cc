@@ -40,7 +40,7 @@ constexpr double kDbenchSeconds = 600;  ///< default of dbench's option -t
 
 enum class Job {
   usual,  ///< the user may give a job; otherwise the default job is used
-  ours,   ///< the user cannot give a job; the default job is always used
+  ours,   ///< the default job is always used; the user cannot supply one
   none
 };
 
@@ -172,7 +172,7 @@ ToolReport parse_fs_mark(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, row)) continue;
-    // The number of files is cumulative, so the last row has the total.
+    // The second column is the total number of files so far, so the last row has the final total.
     report.operations = static_cast<std::int64_t>(number(match[2]));
     report.bytes_written = report.operations * static_cast<std::int64_t>(number(match[3]));
     rates += number(match[4]);

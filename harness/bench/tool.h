@@ -17,7 +17,7 @@ namespace headcrash::bench {
 
 struct ToolJob {
   std::string tool;  ///< fio, postmark, dbench, fs_mark, sqlite, compile
-  /// Contents of the job file: job, commands, loadfile or SQL; empty for fs_mark
+  /// Contents of the job file: a fio job, commands, a loadfile or SQL; empty for fs_mark.
   std::string job;
   std::vector<std::string> options;  ///< additional arguments on the tool's command line
   FioExtras fio;                     ///< request logs and limits of a fio job

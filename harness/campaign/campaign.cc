@@ -46,7 +46,7 @@ class Runner {
   }
 
  private:
-  /// Finds or creates the run, and lists the trials that still have to run.
+  /// Finds or creates the run, and lists the trials that have not run yet.
   Result<void> prepare() {
     for (std::size_t i = options_.shard.index; i < plans_.size(); i += options_.shard.count)
       todo_.push_back(i);
@@ -75,8 +75,8 @@ class Runner {
     return {};
   }
 
-  /// Creates the worker of one thread. Returns null if the campaign does not explore: a trial with
-  /// a single power cut needs no such worker.
+  /// Creates the worker of one thread. Returns null if the trials have a single power cut each,
+  /// which need no worker.
   std::unique_ptr<ExplorationWorker> make_explorer() {
     if (!campaign_.explore) return nullptr;
     return std::make_unique<ExplorationWorker>(
@@ -140,7 +140,7 @@ class Runner {
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;
   std::mutex mutex_;  ///< protects all members below, and the database
-  /// Keyed by cell; all trials with a single cut share the key null.
+  /// Keyed by cell; trials with a single cut have the key null.
   run::TimeLeft<const ExploredCell*> time_left_;
   CampaignOutcome outcome_;
 };

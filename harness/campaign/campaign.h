@@ -17,8 +17,8 @@ namespace headcrash::campaign {
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;
-  /// Remaining time in seconds. The estimate is based on those trials of this call that had the
-  /// same file systems and workloads as the remaining trials.
+  /// Estimated remaining time in seconds. The estimate uses those trials of this run_campaign()
+  /// call that have the same file systems and workloads as the remaining trials.
   std::optional<double> left_s;
   /// The finished trial; null if the event is the start of a phase.
   const db::TrialRecord* trial = nullptr;
@@ -30,7 +30,8 @@ struct CampaignOptions {
   std::filesystem::path cache;
   std::size_t jobs = 1;
   bool resume = false, redo_errors = false;
-  /// Only for campaigns TYPE-schemes: end as soon as further trials cannot change the result.
+  /// Used only for schemes campaigns. If true, the campaign ends as soon as further trials cannot
+  /// change its result.
   bool stop_at_first = false;
   run::Shard shard;
   std::function<void(const CampaignProgress&)> on_progress;  ///< never called concurrently
@@ -41,7 +42,7 @@ struct CampaignOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
-  bool finished_before = false;  ///< all trials had finished before this call
+  bool finished_before = false;  ///< no trial was left when run_campaign() started
   /// Set if the campaign ended because a self-check of the in-process lab failed.
   std::optional<Error> contradiction = {};
 };

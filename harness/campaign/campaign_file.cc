@@ -61,8 +61,9 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
   return {};
 }
 
-/// Parses the [device] table of a campaign that explores. Such a campaign uses a stage instead of a
-/// drive. The table gives the size of the stage and, optionally, arrays that use the stage.
+/// Parses the [device] table of a campaign that explores crash states. Such a campaign records on a
+/// stage, not on a drive. The table specifies the size of the stage and, optionally, arrays on top
+/// of it.
 Result<void> read_stage(const StrictTable& root, Campaign& campaign,
                         ExplorationDefaults& defaults) {
   TRY(const auto table, root.table("device"));
@@ -303,7 +304,8 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
-    if (depth > 0) return forward_error(below);  // the error already names one file of the chain
+    // naming every file of the chain would make the error too long
+    if (depth > 0) return forward_error(below);
     return fail(own.subject("base") + ": " + error.subject, error.problem, error.hint);
   }
   TRY(const auto lower, StrictTable::parse(below->text, below->file));
@@ -360,7 +362,8 @@ std::vector<CampaignSummary> built_in_campaigns() {
 
 TrialPlans::TrialPlans(const Campaign& campaign) : campaign_(campaign) {
   if (campaign.explore) {
-    for (const ExploredCell& cell : campaign.explore->cells)  // controls are the first cells
+    // includes the controls, which come first
+    for (const ExploredCell& cell : campaign.explore->cells)
       places_.push_back({&cell.filesystem, "stage", &cell, workloads_of(cell, campaign.seed)});
   } else {
     for (const std::string& profile : campaign.profiles) {
@@ -409,7 +412,7 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
     if (!place.workloads.numbered && place.workloads.count > 1)
       plan.key += fmt::format("/{}", turn + 1);
   }
-  // The hash is shifted right by one bit, because SQLite's integers are signed.
+  // SQLite's integers are signed, so the seed has only 63 bits.
   plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;
   return plan;
 }

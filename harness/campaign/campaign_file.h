@@ -23,7 +23,8 @@ struct Campaign {
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<std::string> profiles;  ///< profiles of the emulated drives, each a name or a path
   std::uint64_t size_bytes = 0;
-  /// Profile of the log disks. If empty, a log disk has the same profile as the file system's disk.
+  /// Profile of the log disks. If empty, log disks have the same profile as the disks of the file
+  /// systems.
   std::string log_profile;
   /// Whether the drives' write cache is on; nullopt to use the profile's setting.
   std::optional<bool> write_cache;
@@ -37,7 +38,7 @@ struct Campaign {
   std::string workload = "small-files";
   std::int64_t rounds = 60;
   std::uint64_t fill_bytes = 0;  ///< total size of the files that fill the disk before the workload
-  /// Bounds for the time from a persistence point to the cut, in model time.
+  /// Range of the time from a persistence point to the cut, in model time.
   double cut_earliest_ms = 0, cut_latest_ms = 50;
   /// Time from power-on to the start of recovery, in model time. It simulates how long the machine
   /// takes to boot.
@@ -46,7 +47,7 @@ struct Campaign {
   /// workload is compared with the reference (uncut_work.h).
   bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;
-  /// Time limit of a step in the guest; exceeding it counts as a hang.
+  /// Time limit of a step in the guest. A step that takes longer counts as a hang.
   std::int64_t step_timeout_s = 120;
   /// If set, each trial explores the crash states of a recorded workload. Profiles, faults, clocks
   /// and cuts are then unused, because each cell has its own machine.
@@ -73,7 +74,8 @@ struct TrialPlan {
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< points into the campaign
   std::string profile;
   std::uint64_t seed = 0;
-  /// Ordinal of this trial's power cut within its cell, counted from 0. The workload depends on it.
+  /// Number of this trial's power cut within the cell, counted from 0. The workload is derived from
+  /// this number.
   std::uint64_t number = 0;
   const ExploredCell* cell = nullptr;  ///< null for a trial with one power cut
   std::string workload;  ///< workload with its number, such as "ace-seq1/17", if the trial explores
@@ -90,15 +92,15 @@ class TrialPlans {
   TrialPlans& operator=(const TrialPlans&) = delete;
 
   std::size_t size() const { return size_; }
-  TrialPlan operator[](std::size_t index) const;  ///< requires `index` < size()
-  /// Returns the maximum number of crash states that all trials explore in total. Trials with one
+  TrialPlan operator[](std::size_t index) const;  ///< REQUIRES: `index` < size()
+  /// Returns the maximum total number of crash states that the trials explore. Trials with a single
   /// power cut are not counted.
   std::uint64_t states_most() const;
   std::optional<TrialPlan> find(const std::string& key) const;
 
  private:
-  /// A part of the campaign: a cell, or a file system on one device. Consecutive trials belong to
-  /// different parts.
+  /// A source of trials: a cell, or a file system on one device. Consecutive trials come from
+  /// different places.
   struct Place {
     const adapters::LinuxAdapter* filesystem = nullptr;
     std::string profile;
@@ -119,7 +121,8 @@ class TrialPlans {
   std::size_t size_ = 0;
 };
 
-/// Returns all file systems of the campaign, including the controls of a campaign that explores.
+/// Returns all file systems of the campaign. If the campaign explores crash states, the list
+/// includes its controls.
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
 /// Returns the guests that the trials need, keyed by guest_of().

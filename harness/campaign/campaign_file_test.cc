@@ -93,9 +93,9 @@ TEST(Campaign, TheDeepControlsAreTheControlsWithMoreStates) {
   }
 }
 
-// The kernel may refuse a torn superblock of ext4 or btrfs, because the kernel does not try another
-// copy of the superblock. (On ext4, e2fsck repairs the superblock afterwards.) The campaign must
-// therefore not expect such a state to mount (linux-holes.toml).
+// The kernel uses only one copy of the superblock on ext4 and btrfs, so it may refuse to mount a
+// disk whose superblock is torn. (On ext4, e2fsck would repair the superblock.) The campaign
+// linux-holes.toml must therefore not tear superblocks where the kernel alone recovers the disk.
 TEST(Campaign, LinuxHolesDoesNotTearRefusedSuperblocks) {
   const Campaign holes = load_campaign("linux-holes").value();
   int without = 0, known = 0;

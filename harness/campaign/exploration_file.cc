@@ -57,7 +57,7 @@ struct CellKeys {
   std::string device, strategies;
 };
 
-/// Checks that each strategy can be used with recordings made on the cell's hardware.
+/// Checks that the strategies are compatible with recordings made on the cell's hardware.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
     TRY(const auto strategy, states::parse_strategy(word));
@@ -132,8 +132,8 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// Adds the cell once for each kernel in the list `kernels` of `table` or, if `table` has no such
-/// list, of `root`. Without a list, adds the cell unchanged.
+/// Adds a copy of the cell for each kernel in the list `kernels`, which is in `table` or, by
+/// default, in `root`. Adds the cell unchanged if there is no list.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;
@@ -151,7 +151,8 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Derives the default requirement on a control from the adapter's expectation.
+/// Returns the result that a control must show if the file does not specify one, derived from the
+/// adapter's expectation. Returns nullopt if the adapter expects nothing.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
     case adapters::Expectation::loss:
@@ -190,7 +191,8 @@ Result<void> read_control_role(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Returns one cell for each application. If there are no applications, returns the cell unchanged.
+/// Returns a copy of the cell for each application. If `applications` is empty, returns only the
+/// cell itself.
 std::vector<ExploredCell> with_each(const std::vector<workload::Application>& applications,
                                     const ExploredCell& cell) {
   if (applications.empty()) return {cell};
@@ -268,8 +270,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
   return {};
 }
 
-/// If the cell's workload names a kind of numbered workloads, but no number, returns the number of
-/// workloads of this kind. Returns 0 for all other cells.
+/// Returns the number of workloads of the kind that the cell names. Returns 0 if the cell names a
+/// single workload, or if workloads of this kind have no numbers.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())
@@ -453,8 +455,8 @@ CellWorkloads workloads_of(const ExploredCell& cell, std::uint64_t seed) {
     if (wanted < numbers) all.sample = workload::sample_numbers(numbers, wanted, seed);
     return all;
   }
-  // A list of operations, or a name that contains a number, is a single workload. All other
-  // workloads are generated from the trial's seed.
+  // A list of operations and a name with a number each stand for a single workload. For other
+  // names, a workload is generated from each trial's seed.
   const bool fixed = !cell.operations.empty() || cell.workload.find('/') != std::string::npos;
   return {.count = fixed ? 1 : static_cast<std::uint64_t>(cell.trials.value_or(1)), .sample = {}};
 }

@@ -61,8 +61,8 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  /// Name of a workload in the catalogue or in the file. If `operations` is set, the name of these
-  /// operations.
+  /// Name of a workload in the catalogue or in the file, or the name for `operations` if they are
+  /// set.
   std::string workload = "ace-seq1";
   std::string operations;  ///< operations as text; empty to use a workload of the catalogue
   /// An application that runs instead of operations; `workload` is then its name.
@@ -72,20 +72,20 @@ struct ExploredCell {
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< names of strategies in plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< maximum number of distinct states in each trial
-  /// Maximum number of distinct states for all trials of the cell together. Each trial gets an
-  /// equal share. Unset if `budget` applies.
+  /// Maximum total number of distinct states in all trials of the cell; each trial gets an equal
+  /// share. If unset, `budget` applies.
   std::optional<std::int64_t> states;
   /// Hardware on which the workload runs and the states are recovered.
   explorer::StageMachine machine;
   bool write_through = false;
-  /// Fill a single disk before mkfs; the members of an array are always empty.
+  /// If true, a single disk is filled before mkfs. The members of an array are always empty.
   bool prefill = true;
   bool own_strategies = false;  ///< `strategies` differ from those of the campaign
 };
 
-/// Returns the settings in which the cell differs from its adapter's defaults, joined by '+'.
-/// Examples of settings are "write-through", "new-disk", "netra-raid5", "dead:hd0.3",
-/// "after-cut:dead:hd0.3" and "lose-all". Returns an empty string if the cell does not differ.
+/// Returns the cell's settings that differ from the adapter's defaults, joined by '+', or an empty
+/// string if there are none. Examples of settings are "write-through", "new-disk", "netra-raid5",
+/// "dead:hd0.3", "after-cut:dead:hd0.3" and "lose-all".
 std::string variant(const ExploredCell& cell);
 /// Returns the cell's name, which consists of the adapter's name and the variant, for example
 /// "xfs+write-through".
@@ -103,7 +103,7 @@ struct Exploration {
   /// Fraction of the states that are checked a second time, wholly in the guest.
   double in_guest_share = 0.05;
   std::int64_t confirm = 20;  ///< maximum number of failures of each kind to confirm
-  /// If true, also minimises the operations of a failure. Lost writes are always minimised.
+  /// If true, a failure's operations are also minimised. Its lost writes always are.
   bool minimise_operations = true;
   bool keep = false;                ///< also keep the recordings of clean trials
   std::vector<ExploredCell> cells;  ///< controls first
@@ -123,7 +123,7 @@ struct ExplorationDefaults {
   std::vector<std::string> devices = {};  ///< profiles of arrays; empty for a single disk
   std::uint64_t size_bytes = 0;
   OwnWorkloads workloads = {};
-  /// If not empty, there is one cell for each application. Otherwise, the cell's workload is used.
+  /// If not empty, each application gets a cell, and the workload of `cell` is not used.
   std::vector<workload::Application> applications = {};
 };
 
@@ -150,11 +150,11 @@ Result<void> parse_faults(const base::StrictTable& table, explorer::StageMachine
 /// Parses the key `application`, which is a name or a list of names. Returns an empty list if the
 /// key is absent.
 Result<std::vector<workload::Application>> parse_applications(const base::StrictTable& table);
-/// Makes the cell run an application instead of its workload.
+/// Makes the cell run `application`, whose name replaces the cell's workload.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
-/// Fails if the workload is unknown, with a hint that suggests a known one. Also fails if the cell
-/// has more trials than there are numbered workloads with this name.
+/// Fails if the workload is unknown; the hint suggests a similar name. Also fails if the cell has
+/// more trials than its workload has numbers.
 Result<void> check_workload(const base::StrictTable& table, const std::string& key,
                             const ExploredCell& cell);
 

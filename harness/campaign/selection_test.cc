@@ -1,5 +1,5 @@
-// Tests which trials a selected part of a campaign contains. A part and the whole campaign must
-// have different digests, so that --resume does not confuse their runs.
+// Tests which trials belong to a selected part of a campaign. The part's digest must differ from
+// the campaign's, so that --resume does not confuse their runs.
 #include "harness/campaign/selection.h"
 
 #include <gtest/gtest.h>

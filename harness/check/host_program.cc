@@ -137,11 +137,12 @@ std::string interpreter_of(const fs::path& program) {
   return {};
 }
 
-/// Parses "fallocate(3</folder/file>, MODE, OFFSET, BYTES) = 0". Returns the file and the end of
-/// the reserved range; nullopt for other lines and for modes that release space.
+/// Parses "fallocate(3</folder/file>, MODE, OFFSET, BYTES) = 0". Returns the file and the offset
+/// at which the reserved range ends. Returns nullopt for other lines, and for modes that release
+/// space.
 std::optional<std::pair<std::string, std::uint64_t>> reserved_range(std::string_view line) {
   constexpr std::string_view kCall = "fallocate(";
-  const std::size_t call = line.find_first_not_of("0123456789 ");  // after the process id
+  const std::size_t call = line.find_first_not_of("0123456789 ");  // skips the process ID
   if (call == std::string_view::npos || !line.substr(call).starts_with(kCall)) return std::nullopt;
   const std::size_t open = line.find('<', call);
   if (open == std::string_view::npos) return std::nullopt;

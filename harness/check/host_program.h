@@ -31,7 +31,7 @@ struct HostRun {
   /// contain "." and "..", as in the program's system calls. Excludes the program's working
   /// directory, /proc, /sys and /dev.
   std::set<std::filesystem::path> paths;
-  std::uint64_t preallocated = 0;  ///< bytes that fallocate(2) reserved
+  std::uint64_t preallocated = 0;  ///< number of bytes reserved with fallocate(2)
 };
 
 /// Runs the command and waits for it. `scratch` receives its output and the trace. Fails if strace

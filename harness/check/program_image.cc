@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes kPackLimit{5};
-constexpr std::size_t kLinksMost = 40;  // per path lookup, as in Linux
+constexpr std::size_t kLinksMost = 40;  // maximum number of links in one path lookup, as in Linux
 /// Runs a shell command. If the command fails, the error contains the end of its output.
 Result<void> run_shell(const std::string& line) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
@@ -117,7 +117,8 @@ Result<void> pack_rootfs(const fs::path& rootfs, const fs::path& image) {
   if (!fs::is_regular_file(status))
     return fail(rootfs.string(), "is neither a folder nor a tar archive",
                 "set --rootfs to the folder or archive of a root file system");
-  // Detects the compression from the first bytes, because the file may have any extension.
+  // Detects the compression by the first bytes of the file, because its name may have any
+  // extension.
   return run_shell(
       fmt::format("case $(head -c 6 {0} | od -An -tx1 | tr -d ' ') in "
                   "1f8b*) gzip -dc {0} ;; fd377a585a00) xz -dc {0} ;; "

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::size_t kLineBytesMost = 200;  // must equal kPersistedTextMost in harness/guest
+constexpr std::size_t kLineBytesMost = 200;  // as kPersistedTextMost in harness/guest
 constexpr fs::perms kTraversable =
     fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
@@ -40,9 +40,8 @@ std::string variable(const char* name, const char* otherwise) {
   return value != nullptr ? value : otherwise;
 }
 
-/// Returns an environment in which programs do not buffer their output, although the output goes to
-/// a pipe. A promise counts only once its line has been read, so a delayed line would weaken the
-/// test.
+/// Returns an environment in which programs flush their output after every line, even to a pipe. A
+/// promise counts only once its line has been read, so a delayed line would weaken the test.
 Environment environment_of(const TestProgram& program) {
   Environment all{{"PATH", variable("PATH", kPath)},
                   {"HOME", variable("HOME", "/root")},
@@ -74,9 +73,9 @@ std::string last_words(const HostRun& run) {
   return said.empty() ? said : ": " + said;
 }
 
-/// Returns advice on a program that failed although the power was not cut. The program runs in an
-/// empty directory, so it cannot find a file that its command line names without a '/'. If this is
-/// the likely cause, the advice says so.
+/// Returns advice for a program that failed without a power cut. The program runs in an empty
+/// directory, so a file that its command line names without a '/' is missing there. The advice
+/// mentions such a file.
 std::string advice(const std::vector<std::string>& argv) {
   std::istringstream words(fmt::format("{}", fmt::join(argv, " ")));
   std::error_code error;
@@ -205,8 +204,8 @@ std::string folder_in_guest() {
   return fmt::format("{}/{}", workload::kInsideDisk, kTestFolder);
 }
 
-/// Returns the command prefix that runs a program under the tracer. The agent provides the tracer
-/// below /.headcrash (harness/guest/inside.h).
+/// Returns the words that precede a command so that it runs under the tracer. The agent provides
+/// the tracer below /.headcrash (harness/guest/inside.h).
 std::vector<std::string> tracer_words(const Tracing& tracing) {
   std::vector<std::string> words{"/.headcrash/" + tracing.tracer.filename().string(), "--report",
                                  fmt::format("/.headcrash/files/{}", kTraceName)};

@@ -45,8 +45,9 @@ struct PreparedProgram {
   std::size_t lines = 0;              ///< number of lines that the program printed on this host
   double seconds = 0;                 ///< duration of the traced run
   std::uint64_t bytes = 0;            ///< size of the program's directory after the run
-  std::uint64_t preallocated = 0;     ///< bytes that init, program and verifier preallocated
-  bool ran_on_host = false;           ///< false if the user provides a root file system
+  /// bytes preallocated by the program, its init and its verifier
+  std::uint64_t preallocated = 0;
+  bool ran_on_host = false;  ///< false if the user provides a root file system
 };
 
 /// Creates the files in the existing directory `folder`. Fails if the program, its init or its
@@ -66,8 +67,8 @@ inline constexpr const char* kTraceName = "trace.json";
 Result<void> write_application(const TestProgram& program, const std::filesystem::path& file,
                                const std::optional<Tracing>& tracing = std::nullopt);
 
-/// Returns `words`, with relative paths of existing files replaced by absolute paths, because the
-/// program runs in another directory.
+/// Makes the relative paths of existing files in `words` absolute, because the program runs in
+/// another directory.
 std::vector<std::string> with_absolute_files(std::vector<std::string> words);
 
 /// Like the other with_absolute_files(), but for a shell command line. Replaces only words that

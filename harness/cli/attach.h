@@ -13,8 +13,8 @@ namespace headcrash::cli {
 /// Joins words into a shell command line, with quotes where a POSIX shell needs them.
 std::string shell_line(const std::vector<std::string>& words);
 
-/// Runs the user's command. Appends the options of the disks to its arguments. Returns its exit
-/// code.
+/// Runs the user's command with the disks' options as additional arguments. Returns the command's
+/// exit code.
 int run_command(std::vector<std::string> command, const std::vector<std::string>& disk);
 
 /// Prints a line to standard error whenever the power is cut or returns.

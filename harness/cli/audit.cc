@@ -167,7 +167,7 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
 struct AuditRow {
   audit::SourcePlace place;
   std::vector<audit::Frame> callers;  ///< the frames that called `place`
-  /// `place` as text. If several rows would have the same text, also names the callers.
+  /// `place` as text; also names the callers if several rows would otherwise have the same text.
   std::string where;
   std::string call;
   std::uint64_t calls = 0;
@@ -189,9 +189,9 @@ std::string_view need_text(audit::SiteVerdict::Need need) {
   return kWords.at(static_cast<std::size_t>(need));
 }
 
-/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 of 1900 states)". Here, 88
-/// states were checked and about 1900 exist. If the site is redundant on several file systems, both
-/// numbers are those of the file system on which the fewest states were checked.
+/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 of 1900 states)", where 88 of
+/// about 1900 states were checked. If the site is redundant on several file systems, the numbers
+/// are those of the file system with the fewest checked states.
 std::string verdict_text(
     const std::vector<std::pair<std::string, const audit::SiteVerdict*>>& all) {
   std::map<audit::SiteVerdict::Need, std::vector<std::string>> filesystems;
@@ -212,8 +212,8 @@ std::string verdict_text(
   return text;
 }
 
-/// Caches the source places of frames. Finding a place is slow, because it requires reading the
-/// object file and starting addr2line.
+/// Finds the source places of frames, and caches them, because each search reads an object file and
+/// starts addr2line.
 class Places {
  public:
   explicit Places(const ProgramArguments& arguments)
@@ -452,8 +452,8 @@ std::vector<report::CiCase> ci_cases(const ProgramArguments& arguments,
   return cases;
 }
 
-/// Returns whether the verifier can detect a loss. Returns nullopt if the time limit ended the
-/// search for a loss.
+/// Determines whether the verifier can detect a loss. Returns nullopt if no loss was found before
+/// the time limit.
 Result<std::optional<bool>> can_see(const ProgramArguments& arguments,
                                     const std::vector<Audited>& all,
                                     const check::PreparedProgram& prepared) {

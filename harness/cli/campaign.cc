@@ -38,7 +38,7 @@ struct CampaignArguments {
 struct CampaignForecast {
   std::string name, title, takes;
   std::vector<std::string> filesystems;
-  /// Totals of all shards. states_most is 0 if each trial has only one cut.
+  /// Totals of all shards. states_most is 0 if trials have only a single cut.
   std::uint64_t trials = 0, states_most = 0;
 };
 
@@ -96,8 +96,8 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
-      // The plan runs all schemes in turn, always in the same order. When a name recurs, all
-      // schemes have been listed.
+      // The plan cycles through all schemes in a fixed order, so when a scheme recurs, all of them
+      // have been listed.
       if (!seen.insert(filesystem).second) break;
       forecast.filesystems.push_back(filesystem);
     }
@@ -119,7 +119,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
   for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(loaded))
     if (std::ranges::find(forecast.filesystems, filesystem->name) == forecast.filesystems.end())
       forecast.filesystems.push_back(filesystem->name);
-  if (!selection.whole()) forecast.takes.clear();  // this text describes only the whole campaign
+  if (!selection.whole()) forecast.takes.clear();  // the text is valid only for the whole campaign
   return forecast;
 }
 

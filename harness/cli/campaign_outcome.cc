@@ -17,8 +17,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// Returns NAME if the row's strategy is "other recovery: NAME". Such a row of `coverage` does not
-/// count states, and NAME says what it counts. Returns an empty string for all other rows.
+/// If the row's strategy is "other recovery: NAME", returns NAME, which says what the row counts
+/// instead of states. Otherwise, returns an empty string.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)
@@ -72,7 +72,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// For each system with an alternative recovery, prints the counters of that recovery.
+/// Prints the counters of alternative recoveries, on a line for each system that has one.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("alternative recovery, compared with the full check:\n");
@@ -130,7 +130,7 @@ std::string seconds_text(double seconds) {
 }
 
 /// Prints each failure with the command that repeats it. States with the same verdict and command
-/// share one line, which shows how many states it stands for.
+/// share a line, which shows their number.
 void print_failures(const nlohmann::json& failures, const std::string& database) {
   using Line = std::pair<std::string, std::string>;  // the failure, and the command that repeats it
   std::vector<Line> order;

@@ -9,8 +9,8 @@
 
 namespace headcrash::cli {
 
-/// `some` if the campaign used guests; the database then has a row for every checked state. `none`
-/// otherwise; the database then has rows only for failed states.
+/// Whether the campaign ran guests. With `some`, the database has a row for every checked state.
+/// With `none`, it has rows only for failed states.
 enum class Guests : std::uint8_t { none, some };
 
 struct OutcomeText {

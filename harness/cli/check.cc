@@ -39,9 +39,11 @@ struct Verdict {
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
   bool whole = false;  ///< true if every state that the strategies define was checked
-  /// Recording of the program, in which sees_a_loss() searches for a loss.
+  /// Recording of the program's run. If all promises were kept, sees_a_loss() uses this recording
+  /// to test whether the verifier can detect a loss.
   std::string recording;
-  std::string headline;            ///< printed after word(kind); empty if the verdict is `kept`
+  /// text that follows the word for `kind`; empty if the verdict is `kept`
+  std::string headline;
   std::vector<std::string> about;  ///< further lines about the loss
 };
 
@@ -74,11 +76,12 @@ Result<std::vector<audit::MissingFlush>> trace_unflushed(const CheckArguments& a
   return audit::unflushed_changes(trace);
 }
 
-/// Returns a line about the changes, for example: unflushed file log after write at store.c:212
+/// Returns a line that names the changes that were not flushed, for example: unflushed file log
+/// after write at store.c:212
 std::string unflushed_text(const CheckArguments& arguments,
                            const std::vector<audit::MissingFlush>& changes) {
   const fs::path root = fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";
-  // Files come before directories. Of several changes to one of them, the first is shown.
+  // Sort files before directories. For each file or directory, show only its first change.
   std::map<std::pair<bool, std::string>, const audit::MissingFlush*> first;
   for (const audit::MissingFlush& change : changes)
     first.try_emplace({change.site.names, change.target}, &change);
@@ -167,7 +170,8 @@ void print_verdict(const Verdict& verdict) {
   for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
 }
 
-/// Prints whether the verifier can detect a loss. Reports an error if it cannot.
+/// Prints that the verifier can detect a loss, or that the time limit left this undecided. Prints
+/// nothing if it cannot detect a loss.
 void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
   if (!can_see)
     fmt::print(
@@ -249,7 +253,7 @@ Result<int> check_all(const CheckArguments& arguments) {
   const int ended =
       finish_ci(arguments.ci, "headcrash check", ci_cases(arguments, verdicts, blind), kFine);
   if (ended != kFine) return ended;
-  // The JSON output already says that the verifier cannot detect a loss ("can_see": false).
+  // With --json, no error message is needed: the output contains "can_see": false.
   if (!lost && blind && arguments.as_json) return kUsage;
   if (!lost && blind)
     return fail(

@@ -18,15 +18,15 @@ enum Exit : int {
   kFine = 0,
   kFound = 1,  ///< data loss or a regression was found, or a control had an unexpected outcome
   kUsage = 2,  ///< error in usage or configuration, missing program, or damaged file
-  /// A self-check failed, which means a bug in one of our file systems, in its checker or in
+  /// A self-check failed because of a bug in one of our file systems, in its checker, or in
   /// headcrash.
   kContradiction = 3,
   kSkipped = 77,
   kInterrupted = 130,
 };
 
-/// Each of these functions adds a subcommand. When the subcommand is executed, it stores its exit
-/// code in `exit_code`.
+/// These functions add subcommands. A subcommand stores its exit code in `exit_code` when it has
+/// run.
 void add_doctor(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);

@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Wide enough that output to files and pipes is never folded.
+/// Width of tables in files and pipes. It is so large that no line is folded.
 constexpr std::size_t kWidthOfFiles = 1000;
 constexpr std::size_t kTestsExplained = 5;
 constexpr std::uint64_t kGuestStates = 60, kOwnStates = 1000;
@@ -232,8 +232,8 @@ Result<fs::path> make_folder(const ContractArguments& arguments,
   return fs::path(arguments.folder);
 }
 
-/// Returns true if a cell is broken or unusable although its behaviour is promised or applications
-/// rely on it.
+/// Returns true if the cell shows a loss of something that is promised, or on which applications
+/// rely.
 bool breaks_a_promise(const contract::Cell& cell) {
   return cell.lost() && cell.promise.kind != contract::PromiseKind::none;
 }

@@ -20,7 +20,7 @@ struct CrashFile {
   bool checked = false;
   std::vector<oracle::Finding> findings;
   std::string log;
-  /// Faults that were injected into the array when the power returned.
+  /// Faults to inject into an array when its power returns.
   std::vector<std::string> faults;
   /// All judged states. Each state's full name identifies its recording; states of other recordings
   /// are ignored.

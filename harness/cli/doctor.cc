@@ -53,8 +53,9 @@ constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
 struct Finding {
   std::string what, found, hint;
   bool good = true;
-  unsigned needed_for = 0;   ///< uses of headcrash that fail unless `good` is true
-  unsigned missing_for = 0;  ///< uses of headcrash that fail even if `good` is true
+  unsigned needed_for = 0;  ///< uses of headcrash that fail unless `good` is true
+  /// uses of headcrash that this finding prevents even if `good` is true
+  unsigned missing_for = 0;
 };
 
 /// Checks whether the directory for guests is writable. If it does not exist, checks whether it can
@@ -86,8 +87,8 @@ Finding examine_guest(const fs::path& cache) {
           true};
 }
 
-/// Checks whether the guest for virtual time has been built. Only `guest = "virtual"` needs this
-/// guest.
+/// Checks whether the guest for virtual time has been built. This guest is used only with `guest =
+/// "virtual"`.
 Finding examine_user_mode_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache, vm::Accelerator::user_mode);
   if (!image) return {"user-mode guest", image.error().problem, "", true, 0, kUserMode};

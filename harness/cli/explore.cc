@@ -46,7 +46,7 @@ constexpr std::size_t kMarksNamed = 12;
 /// not accept fewer rounds.
 constexpr std::uint32_t kStoredRoundsMin = 4;
 
-/// Determines the machine to use and the size of its disk.
+/// Chooses the machine, stores it in `explored`, and returns the size of its disk in bytes.
 Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& explored) {
   explored.machine = arguments.machine;
   if (arguments.recording.empty()) return size_of_new_disk(arguments, explored.filesystem);
@@ -74,7 +74,8 @@ Result<void> make_folder(const ExploreArguments& arguments) {
   return {};
 }
 
-/// Removes recordings that are incomplete because of an interruption. `folder` may be empty.
+/// Removes the recordings in `folder`, which an interruption has left incomplete. Does nothing if
+/// `folder` is empty.
 void remove_recordings(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;
@@ -146,7 +147,8 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   return std::move(*recorded);
 }
 
-/// Returns the event number of the first cut. `from` is an event number or the text of a mark.
+/// Returns the number of the event at which the first cut is made. `from` is an event number or the
+/// text of a mark.
 Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory& run) {
   if (!from.empty() && from.find_first_not_of("0123456789") == std::string::npos) {
     const std::uint64_t event = std::strtoull(from.c_str(), nullptr, 10);

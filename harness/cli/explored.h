@@ -1,5 +1,5 @@
 #pragma once
-// The arguments of `headcrash explore`, and the output of its result as text and as JSON.
+// The arguments and results of `headcrash explore`. Results are printed as text and as JSON.
 
 #include <cstdint>
 #include <filesystem>
@@ -35,7 +35,8 @@ void add_stacks_options(CLI::App& command, bool& stacks, std::vector<std::string
 struct ExploreArguments {
   std::string recording, filesystem, stack, workload, application, size, keep, html, csv;
   std::string recording_name = kWorkloadName;  ///< file name of a new recording
-  /// First event to explore in an existing recording: an event number or the text of a mark.
+  /// First event of an existing recording to explore, given as an event number or the text of a
+  /// mark.
   std::string from;
   std::string database;  ///< path of the database; empty to store nothing
   std::vector<std::string> strategies;
@@ -68,9 +69,9 @@ struct Explored {
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
-  /// The rules of the stack that were broken by requests to the stack's disks.
+  /// The rules of the stack that the requests to its disks have broken.
   std::vector<explorer::BrokenRule> broken_rules;
-  std::size_t rules_checked_on = 0;  ///< number of recordings in which the rules were checked
+  std::size_t rules_checked_on = 0;  ///< number of recordings that were checked against the rules
   /// A sentence that attributes the failures to the stack or to the file system; may be empty.
   std::string attribution;
   double cpu_s = 0;
@@ -79,8 +80,7 @@ struct Explored {
   /// True if the workload contains a crash, and the state after this crash failed its check. The
   /// operations after the crash were then not explored.
   bool failed_at_crash = false;
-  /// Directory in which the recordings are kept. If unset, the recordings are removed when the
-  /// command ends.
+  /// Directory in which the recordings are kept. If empty, they are removed when the command ends.
   std::filesystem::path kept;
 };
 
@@ -108,7 +108,7 @@ Result<void> run_exploration(const ExploreArguments& arguments, Explored& explor
 /// Sets `explored.attribution`.
 Result<void> attribute_failures(const ExploreArguments& arguments, Explored& explored);
 
-/// Returns the options for the behaviour of the disk while a workload is recorded.
+/// Returns the options that control the disk's behaviour while a workload is recorded.
 explorer::DiskOptions disk_options(const ExploreArguments& arguments);
 
 /// Returns a command that checks a state again. The caller appends --state NAME.

@@ -37,7 +37,7 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
                                  .kind = explorer::kind_of(outcome.judgement, outcome.findings)});
 }
 
-/// Checks the state in a guest. The script needs the findings, which are not part of a recording.
+/// Loads and checks the state in a guest.
 Result<explorer::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
   TRY(const auto checker, checker_of(trial, opened));
   TRY(const auto pool, start_guest(trial, opened));

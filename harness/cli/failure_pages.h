@@ -24,8 +24,8 @@ struct FailurePages {
 Result<FailurePages> write_failure_pages(db::Database& database, std::optional<std::int64_t> run,
                                          const std::filesystem::path& folder);
 
-/// Prints to standard error how many pages were written and where. Prints nothing if there were no
-/// failures.
+/// Prints the number of pages written, and their directory, to standard error. Prints nothing if
+/// there were no failures.
 void tell(const FailurePages& pages, const std::filesystem::path& folder);
 
 }  // namespace headcrash::cli

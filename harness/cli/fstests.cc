@@ -266,7 +266,7 @@ void print_totals(const std::string& filesystem, const std::vector<TestResult>& 
   std::fflush(stdout);
 }
 
-/// Runs the tests on one file system, and appends the results.
+/// Runs tests of a suite on one file system, and appends their results.
 class SuiteOnFilesystem {
  public:
   SuiteOnFilesystem(const FstestsArguments& arguments, fstests::Suite suite, fs::path image,

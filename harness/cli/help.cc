@@ -17,7 +17,8 @@ void add_help(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash help\n  headcrash help campaign\n  headcrash help image ufs mkfs");
   command->callback([words, &exit_code] {
     int unused = 0;
-    // Search a new tree: in the tree that was parsed, the options of `help` are already set.
+    // Search a new tree. In the tree that was just parsed, the options of `help` already have
+    // values.
     const auto fresh = make_app(unused);
     const auto found = find_command(*fresh, *words);
     if (!found) {

@@ -1,4 +1,4 @@
-// Reads the usage of the host's resources (host_usage.h).
+// Determines how much of the host's resources headcrash has used (host_usage.h).
 #include "harness/cli/host_usage.h"
 
 #include <fmt/format.h>

@@ -257,7 +257,7 @@ std::string why_not(int error) {
 }
 
 using ChangeSnapshots = VfsResult<void> (*)(Snapshots& snapshots, const std::string& name);
-/// Mounts the image in order to change its snapshots.
+/// Mounts the image read-write and applies `change` to its snapshots.
 int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots change) {
   const auto store = open_image(arguments, Access::read_write);
   if (!store) return report_error(store.error(), false);

@@ -29,9 +29,10 @@ struct KernelArguments {
 void add_kernel_options(CLI::App& command, KernelArguments& arguments,
                         const std::string& otherwise = "that of the trial, else qemu");
 
-/// Returns the default guest of commands that make their own recordings. It is user-mode Linux if
-/// the kernel that `parts` names has been built, because this guest is faster and does not need
-/// KVM. It is QEMU if `parts` has a kernel image or modules, which user-mode Linux cannot use.
+/// Returns the default guest of commands that make their own recordings. User-mode Linux is
+/// preferred, because it is faster than QEMU and does not need KVM. QEMU is the default if the
+/// user-mode kernel in `parts` has not been built, or if `parts` names a kernel image or modules,
+/// which user-mode Linux cannot use.
 std::string fastest_guest(const adapters::GuestParts& parts);
 inline constexpr const char* kFastestGuest = "virtual if its kernel has been built, else qemu";
 /// Applies the kernel options to `filesystem`. Fails if the kernel is neither a file nor a version
@@ -55,8 +56,8 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
                                           const adapters::LinuxAdapter& filesystem);
 
 /// Starts a state server and guests for this file system, with a log disk if it needs one. Uses the
-/// user's cache. `virtual_time` selects user-mode Linux. Fails if the disk of the machine has a
-/// different size.
+/// guest cache of the current user. `virtual_time` selects user-mode Linux. Fails if `machine` is
+/// an array whose size is not `disk_bytes`.
 Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxAdapter& filesystem,
                                                           const explorer::StageMachine& machine,
                                                           std::uint64_t disk_bytes,

@@ -32,7 +32,7 @@ constexpr std::uint64_t kSectorsPerMib = 2048;
 constexpr double kBytesPerMb = 1e6;
 constexpr const char* kOldBenchmarks = "benches";  ///< still accepted instead of "benchmarks"
 
-/// Returns the value, or null if it is 0. A 0 means that the value does not apply to this kind of
+/// Returns the value, or null if it is 0, which means that it does not apply to this kind of
 /// device.
 json unless_zero(double value) {
   return value == 0 ? json() : json(value);
@@ -106,7 +106,7 @@ std::string_view name(adapters::NameOrder order) {
   return "atomic";
 }
 
-/// Returns a row for each of our own file systems, with the promises that the oracle checks.
+/// Returns a row for each of our own file systems, with its promises to the oracle.
 json systems() {
   json rows = json::array();
   for (const adapters::SystemUnderTest* const system : adapters::all_systems()) {
@@ -182,7 +182,7 @@ json benchmarks() {
   return rows;
 }
 
-/// Returns one row for each setting of each application.
+/// Returns a row for each application, in each of its settings.
 json applications() {
   json rows = json::array();
   for (const std::string& name : workload::built_in_applications()) {
@@ -206,7 +206,7 @@ json experiments() {
       parameters +=
           fmt::format("{}{}={:g}", parameters.empty() ? "" : " ", parameter.name, parameter.usual);
     json row{{"name", summary.name}, {"title", summary.title}};
-    // Shown only in JSON, because it is too wide for the table.
+    // Only in JSON, because the parameters are too wide for the table.
     if (!parameters.empty()) row["parameters"] = parameters;
     rows.push_back(std::move(row));
   }

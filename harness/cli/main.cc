@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   try {
     return finish_output(run(argc, argv));
   } catch (const std::exception& error) {
-    // fmt throws if a write to stdout fails.
+    // The exception may come from fmt, which throws if a write to stdout fails.
     if (std::ferror(stdout) != 0) return finish_output(kUsage);
     std::fprintf(
         stderr, "headcrash: internal error: %s; please report it with the command that caused it\n",

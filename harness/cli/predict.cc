@@ -30,8 +30,8 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-/// A step of a recovery. All times are in seconds of model time, even those of the guest, whose own
-/// clock may differ.
+/// A step of a recovery. Times are in seconds of model time. This includes the guest's times,
+/// although the guest's own clock may differ.
 struct Step {
   double elapsed_s = 0, device_s = 0;
   std::int64_t requests = 0;
@@ -39,7 +39,7 @@ struct Step {
 struct Compared {
   std::string what;
   Step guest, model;
-  /// Like `model`, but each request is preceded by a pause whose length is the guest's mean pause.
+  /// As `model`, but with a pause before each request. The pause is the guest's mean pause.
   Step paced;
 };
 
@@ -103,7 +103,7 @@ Step step_of(const experiment::RecoveryStep& step) {
           .requests = static_cast<std::int64_t>(step.requests)};
 }
 
-/// Returns the mean pause of the guest between two requests.
+/// Returns the mean time that the guest spent outside the device per request.
 os::TimeNs pause_of(const Step& guest) {
   const double pause_s =
       guest.requests > 0 ? (guest.elapsed_s - guest.device_s) / static_cast<double>(guest.requests)
@@ -111,8 +111,8 @@ os::TimeNs pause_of(const Step& guest) {
   return static_cast<os::TimeNs>(std::max(0., pause_s) * static_cast<double>(model::kSecondNs));
 }
 
-/// Recovers the image in virtual time. Before each request, pauses for `pause_ns`. If `pause_ns` is
-/// 0, only the modelled processor time separates the requests.
+/// Simulates the recovery of the image in virtual time, with a pause of `pause_ns` before each
+/// request. If `pause_ns` is 0, requests are delayed only by the modelled processor time.
 Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours,
                                        os::TimeNs pause_ns) {
   TRY(const auto opened, open_state(trial));

@@ -1,4 +1,5 @@
-// Options and explorations of the commands that test a user's program (program_arguments.h).
+// Adds the options of the commands that test a user's program, and runs their explorations
+// (program_arguments.h).
 #include "harness/cli/program_arguments.h"
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
 // The disk is this many times as large as the data that the program writes.
 constexpr std::uint64_t kRoomFactor = 4;
-// Limits for the time that is spent on minimising a failure.
+// Range of the time limit for minimising a failure.
 constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
 
 std::string issued_by(const explorer::LostWrite& lost) {

@@ -44,17 +44,17 @@ Result<void> validate(const ProgramArguments& arguments);
 /// it contains other files.
 Result<void> make_result_folder(const ProgramArguments& arguments);
 
-/// Returns arguments for an exploration that stops at the first loss.
+/// Returns the arguments for an exploration that ends at the first loss.
 ExploreArguments exploration_of(const ProgramArguments& arguments, const std::string& filesystem,
                                 const check::PreparedProgram& prepared);
 
-/// Returns the size of the disk: the value of --disk or, by default, the smallest size for the file
-/// system plus space for the bytes that the program writes and preallocates.
+/// Returns the size of the disk, which is the value of --disk if set. Otherwise, it is the file
+/// system's smallest size plus space for the bytes that the program writes and preallocates.
 Result<std::string> disk_size(const ProgramArguments& arguments,
                               const adapters::LinuxAdapter& filesystem,
                               const check::PreparedProgram& prepared);
 
-/// Returns an error for a program that failed in the guest although the power was not cut.
+/// Returns the error to report if the program failed in the guest without a power cut.
 tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
                                       const ExploreArguments& explore,
                                       const explorer::RecordedWorkload& workload);

@@ -36,8 +36,7 @@ int show(const Result<report::SqlAnswer>& found, const QueryArguments& arguments
   return kFine;
 }
 
-/// Rejects the name of an unknown query. A single word must be a name, because no SQL statement
-/// consists of one word.
+/// Fails if a single word is not the name of a query. No SQL statement consists of one word.
 Result<void> check_name(const std::string& question) {
   const bool single = question.find_first_of(" \t\r\n(;") == std::string::npos;
   const std::vector<std::string> names = report::query_names();
@@ -68,7 +67,8 @@ int report_contents(db::Database& database, const QueryArguments& arguments) {
   return kFine;
 }
 
-/// Returns true if the input is complete: if it ends with ';' or is a single word.
+/// Returns true if the input ends with ';' or is a single word. All other input continues on the
+/// next line.
 bool is_whole(const std::string& question) {
   const auto first = question.find_first_not_of(" \t\r\n");
   const auto last = question.find_last_not_of(" \t\r\n");

@@ -117,7 +117,7 @@ int run_info(const RecordingArguments& arguments) {
   RecordingTotals totals;
   totals.devices.resize(reader->header().devices.size());
   while (true) {
-    // next() also reads the payload, so the loop verifies the whole file.
+    // next() also reads the payload of the event, so this loop verifies the whole file.
     const auto event = reader->next();
     if (!event) return report_error(event.error(), arguments.as_json);
     if (!*event) break;
@@ -187,8 +187,8 @@ int report_result(const Result<record::DmLogSummary>& done, const RecordingArgum
   return kFine;
 }
 
-/// Returns the contents of the recording's base. They become part of the exported log, because a
-/// log in the dm-log-writes format cannot refer to another log.
+/// Returns the content of the recording's base, which is included in the exported log. A log in the
+/// dm-log-writes format cannot refer to another log.
 Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
   TRY(const auto reader, record::RecordingReader::open(file));
   if (!reader.header().base || !reader.header().devices.at(device).medium)
@@ -238,8 +238,8 @@ int run_export(const RecordingArguments& arguments) {
   return kFine;
 }
 
-/// Returns the state that the user has named or, by default, the state at the power cut if there is
-/// one.
+/// Returns the state that the user has named. The default is the state at the power cut; nullopt if
+/// there is none.
 Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments& arguments,
                                                         const states::RunHistory& run) {
   if (!arguments.state.empty() && arguments.state != "cut") {

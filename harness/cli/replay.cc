@@ -111,9 +111,8 @@ struct ReplayArguments {
   bool anew = false, find_fix = false, shell = false, as_json = false;
 };
 
-/// Returns true if the replay agrees with the recorded outcome. The verdicts agree if they are
-/// equal, or if both mean that all promises were kept. A failure also agrees if the replay has a
-/// finding of the recorded kind.
+/// Returns true if the replay agrees with the recorded outcome: the verdicts are equal, both
+/// verdicts mean that all promises were kept, or the replay has a finding of the recorded kind.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == oracle::name(now.judgement.verdict)) return true;
   if (oracle::keeps_promises(oracle::verdict_named(then.verdict)))
@@ -201,8 +200,7 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
-  // The recording of a recovery does not contain the workload's operations, so omit them from the
-  // page.
+  // In the recording of a recovery, there are no operations of the workload to show.
   if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }
@@ -266,8 +264,8 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
 }
 
 /// Recovers and mounts the state, and runs the user's shell commands in the guest. Each line runs
-/// in its own shell, which starts in the directory in which the previous shell ended. There is no
-/// terminal, so editors and job control do not work.
+/// in a new shell, which starts in the last directory of the previous shell. There is no terminal,
+/// so editors and job control do not work.
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto pool = start_guest(trial, opened);
   if (!pool) return cannot_tell(pool.error(), arguments.as_json);
@@ -383,8 +381,8 @@ int replay(const ReplayArguments& arguments) {
                          : replay_state(*trial, *opened, arguments);
 }
 
-/// Runs the command. If it is interrupted, returns kInterrupted, so that git bisect stops instead
-/// of skipping the commit.
+/// Repeats the state or trial. Returns kInterrupted after an interruption, so that git bisect stops
+/// and does not skip the commit.
 int run(const ReplayArguments& arguments) {
   catch_interrupts();
   const int exit_code = replay(arguments);

@@ -48,7 +48,7 @@ void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosi
   const bool measured = trial.verdict == db::kMeasured;
   const oracle::Verdict verdict = oracle::verdict_named(trial.verdict);
   const bool harness_error = !measured && verdict == oracle::Verdict::harness_error;
-  // Shows the times of a benchmark's trial. If the trial has no result, shows the reason.
+  // The line shows the times of a benchmark's trial, or the reason why a trial has no result.
   const bool tell = trial.repetition || harness_error;
   const std::string detail = tell ? ": " + trial.summary.substr(0, trial.summary.find('\n')) : "";
   const bool as_planned = measured || oracle::keeps_promises(verdict);

@@ -97,7 +97,7 @@ int serve_state(const ServeState& what) {
     while (!interrupted() && (*server)->alive())
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  // Ctrl-C sends SIGINT to the server, too. The server then completes the recording and exits.
+  // Ctrl-C also sends SIGINT to the server, which then completes the recording and exits by itself.
   const bool ends_by_itself = interrupted();
   if (!what.record.empty() && !ends_by_itself)
     if (const auto sealed = (*server)->seal(0); !sealed)

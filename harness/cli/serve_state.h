@@ -8,7 +8,7 @@ namespace headcrash::cli {
 
 struct ServeState {
   std::string recording, state;  ///< if `state` is empty, serves the last state of the recording
-  /// Name or path of the stack above the media; empty to serve the media themselves.
+  /// The stack above the media (a name or a path); empty to serve the media themselves.
   std::string machine;
   std::string record;  ///< file for a new recording of the requests; empty to record nothing
   bool as_json = false;

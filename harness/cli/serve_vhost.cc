@@ -53,8 +53,8 @@ struct Served {
   std::unique_ptr<timetravel::Calendar> calendar;  ///< null in real time
 };
 
-/// Performs all steps that may fail because of the configuration. Does not start threads or serve
-/// anything yet.
+/// Performs all steps that can fail because of an invalid configuration, but starts no threads and
+/// serves nothing yet.
 Result<Served> open(const ServeVhost& what) {
   Served served;
   for (const std::string& parameter : device::parameters_of(what.machine)) {
@@ -140,8 +140,8 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
   std::fflush(stdout);
 }
 
-/// Returns the arguments of a user-mode Linux guest. The second disk of every guest is the disk for
-/// marks, so its socket is inserted there.
+/// Returns the arguments of a user-mode Linux guest. The socket of the disk for marks is inserted
+/// second, because all guests see this disk as the second one.
 std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
   std::vector<fs::path> disks = calendar.disk_sockets();
   disks.insert(disks.begin() + 1, calendar.mark_socket());

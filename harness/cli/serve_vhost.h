@@ -14,7 +14,8 @@ namespace headcrash::cli {
 
 struct ServeVhost {
   device::ServedDeviceSpec machine;  ///< `machine.socket` is not used
-  /// Socket of the first disk. plugin/servers/vhost/machine_server.h describes the others.
+  /// Socket of the first disk. For the sockets of the other disks, see
+  /// plugin/servers/vhost/machine_server.h.
   std::filesystem::path socket;
   /// Size of the guest's memory in MiB. QEMU shares this memory with the server.
   std::uint64_t guest_memory_mib = 0;

@@ -145,8 +145,8 @@ class Reader {
     return std::move(trial_);
   }
 
-  /// Selects the state that the user has named. By default, selects the minimised state of the
-  /// first failure or, without a failure, the first state that breaks a promise.
+  /// Selects the state that the user has named. The default is the minimised state of the first
+  /// failure or, if there is no failure, the first state that breaks a promise.
   Result<void> read_state() {
     trial_.outcome.reset();
     TRY(auto row,
@@ -154,8 +154,8 @@ class Reader {
             database_.handle(),
             "SELECT id, name, verdict, summary, minimised_state, account FROM ("
             "SELECT c.id, c.name, c.verdict, c.summary, f.id AS failure, f.account, "
-            // A state during a recovery is named RECOVERED/STATE. The minimised state is stored as
-            // STATE only, so prefix it with RECOVERED.
+            // A state in a recovery is named RECOVERED/STATE, but its minimised state is stored as
+            // STATE. Add the prefix RECOVERED to the latter.
             "CASE WHEN instr(c.name, '/') > 0 AND instr(f.minimised_state, '/') = 0 AND f.minimised_state <> '' "
             "THEN substr(c.name, 1, instr(c.name, '/')) || f.minimised_state ELSE f.minimised_state END "
             "AS minimised_state "
@@ -166,7 +166,7 @@ class Reader {
     if (!more) {
       if (arguments_.state.empty())
         return fail(trial_.key, "no state of this trial has failed", "select a state with --state");
-      // The user may also select a state that has not been checked.
+      // The trial has not checked this state, but the user may select it anyway.
       trial_.state = arguments_.state;
       return {};
     }

@@ -23,7 +23,7 @@ namespace headcrash::cli {
 
 struct TrialArguments {
   std::string trial, database = kDefaultDatabase, state, filesystem;
-  explorer::StageMachine machine;  ///< used only for a recording
+  explorer::StageMachine machine;  ///< used only if the trial is a recording
 };
 
 /// Adds the argument TRIAL and the option --db. The commands themselves add --state and --fs.

@@ -53,7 +53,7 @@ Result<void> write_all(const fs::path& folder) {
   int unused = 0;
   const auto app = make_app(unused);
   std::error_code error;
-  fs::remove_all(folder / "man1", error);  // pages of commands that no longer exist must disappear
+  fs::remove_all(folder / "man1", error);  // remove the pages of commands that no longer exist
   std::vector<const CLI::App*> pages = shown_subcommands(*app);
   pages.push_back(app.get());
   for (const CLI::App* page : pages)

@@ -270,8 +270,8 @@ bool AllowedSet::holds_in(const Fact& fact, std::size_t state, const ObservedObj
   }
 }
 
-/// Returns true if each unit of the object equals the same unit in the first or in the last state,
-/// and if the object has the same size as in one of these states.
+/// Returns true if the object's size is that in the first or in the last state, and if each unit of
+/// its content equals the same unit in one of these states.
 bool AllowedSet::mixes(const Fact& fact, const ObservedObject* found) const {
   const ObservedObject* const first = find_object(states_.front(), fact.path);
   const ObservedObject* const last = find_object(states_.back(), fact.path);

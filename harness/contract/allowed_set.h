@@ -58,8 +58,8 @@ struct Fact {
   };
   Kind kind = Kind::exists;
   std::string path;
-  /// Path of the object in the state with which the recovered object is compared ("of PATH").
-  /// Normally equal to `path`.
+  /// Path of the object with which the recovered object is compared, in the state's tree. It equals
+  /// `path`, unless the row specifies "of PATH".
   std::string source;
   std::vector<std::size_t> states;  ///< each number N stands for the tree after N operations
   std::uint64_t unit = 0;           ///< size of a unit in bytes, in a row with "mixes"
@@ -67,14 +67,14 @@ struct Fact {
 
 struct Row {
   std::string text;
-  /// The row applies only if this operation of the test, counted from 0, was reported before the
-  /// cut; nullopt if the row always applies.
+  /// If set, the row applies only if this operation of the test (counted from 0) was reported
+  /// before the cut.
   std::optional<std::size_t> synced;
   std::vector<Fact> conditions;    ///< the row applies only if all of these hold
   std::vector<Fact> alternatives;  ///< at least one of these must hold
 };
 
-/// Limits on the operation numbers in a row.
+/// Limits for the operation numbers that a row contains.
 struct RowLimits {
   std::size_t operations = 0;
   /// The test's last persistence point, as an operation number counted from 0.

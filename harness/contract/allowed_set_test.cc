@@ -16,7 +16,7 @@ std::vector<workload::Operation> list_of(const Lines& lines) {
   return list;
 }
 
-/// An allowed set with one row. The test overwrites a file of 8192 bytes in two steps and then
+/// Parses allowed sets of a test that overwrites a file of 8192 bytes with two writes, and then
 /// calls fsync.
 class AllowedSetTest : public ::testing::Test {
  protected:
@@ -73,11 +73,11 @@ TEST_F(AllowedSetTest, ContentMayMixOldAndNewUnits) {
   Tree mixed = states_[1];
   EXPECT_TRUE(allows("f mixes 4096", mixed));
   EXPECT_FALSE(allows("f mixes 8192", mixed));
-  mixed[0].runs[3] = states_[0][0].runs[3];  // one old sector in a new page
+  mixed[0].runs[3] = states_[0][0].runs[3];  // an old sector within a new page
   EXPECT_FALSE(allows("f mixes 4096", mixed));
   EXPECT_TRUE(allows("f mixes 512", mixed));
   Tree torn_end = states_[3];
-  torn_end[0].runs[12] = states_[0][0].runs[12];  // one old sector in the last page
+  torn_end[0].runs[12] = states_[0][0].runs[12];  // an old sector within the last page
   EXPECT_FALSE(allows("f mixes 4096", torn_end));
   mixed[0].size_bytes = 4096;
   EXPECT_FALSE(allows("f mixes 512", mixed)) << "neither the old nor the new size";

@@ -14,9 +14,9 @@
 
 namespace headcrash::contract {
 
-/// The answer of a cell. `unusable`: some states did not mount or could not be repaired, but no
-/// state is broken. `unsupported`: the file system lacks an operation that the test uses. `failed`:
-/// the test could not run, or an operation failed that succeeds on a correct file system.
+/// The answer of a cell. `unusable`: some states could not be mounted or repaired, but no state is
+/// broken. `unsupported`: the file system lacks an operation that the test uses. `failed`: the test
+/// could not run, or an operation failed that succeeds on a correct file system.
 enum class Answer : std::uint8_t { kept, broken, unusable, unsupported, failed };
 std::string_view name(Answer answer);
 
@@ -25,8 +25,8 @@ std::string_view name(Answer answer);
 struct SmallestCrash {
   std::string state;        ///< name of the state in the recording
   std::size_t missing = 0;  ///< number of lost or torn writes
-  std::string row;          ///< the row that the recovered tree violates
-  std::string found;        ///< the recovered objects to which this row refers
+  std::string row;          ///< text of the row that the recovered tree violates
+  std::string found;        ///< the objects found in the recovered tree instead
   /// True if the failure recurred in a second check: on a fresh guest or, for a test in process,
   /// without reuse of earlier outcomes.
   bool confirmed = false;
@@ -42,7 +42,8 @@ struct Cell {
   std::uint64_t states = 0;    ///< number of distinct crash states that were checked
   std::uint64_t broken = 0;    ///< number of states that violate the allowed set
   std::uint64_t unusable = 0;  ///< number of states that did not mount or could not be repaired
-  /// Number of states that headcrash itself could not check. The other counts exclude them.
+  /// Number of states that headcrash itself could not check. They are not included in the other
+  /// counts.
   std::uint64_t unchecked = 0;
   double space = 0;    ///< number of states that the strategies can generate
   bool whole = false;  ///< every state was checked, and the strategies omitted none
@@ -55,7 +56,7 @@ struct Cell {
   /// Counts a checked state. `findings` may contain findings of other tiers, which are ignored.
   void add(const oracle::Judgement& judgement, const std::vector<oracle::Finding>& findings,
            const std::string& state, std::size_t missing);
-  /// Sets the answer. Call once all states have been counted.
+  /// Derives `answer` from the counted states. Call it once, after the last add().
   void finish(const std::vector<states::Coverage>& coverage);
   bool lost() const { return answer == Answer::broken || answer == Answer::unusable; }
   /// Returns a text such as "kept 0/412", "broken 3/388+", "unusable 8/44" or "unsupported".

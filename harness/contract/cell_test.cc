@@ -37,7 +37,7 @@ TEST(Cell, CountsTheStatesInWhichTheAnswerIsNo) {
   EXPECT_EQ(cell.text(), "broken 3/5");
 }
 
-/// A state that does not mount says nothing about the guarantee under test.
+/// A state that cannot be mounted neither keeps nor breaks the guarantee under test.
 TEST(Cell, StatesThatDoNotMountAreCountedApart) {
   Cell cell;
   cell.add({Verdict::unmountable, "bad magic"}, {}, "w9-1.2", 2);

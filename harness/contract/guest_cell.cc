@@ -83,8 +83,8 @@ Result<void> GuestCells::explore(const states::RunHistory& run, Cell& cell) {
   TRY(const auto result, explorer::explore(pool_->guests(), *filesystem_, workload_, options));
   cell.finish(result.coverage);
   if (result.out_of_time) cell.whole = false;
-  // An answer is confirmed if any failure with this answer recurred on a fresh guest. The page
-  // shows the smallest of these failures, even if another one was confirmed.
+  // The answer is confirmed if at least one failure with this answer recurred on a fresh guest. The
+  // page shows the smallest failure, which may be a different one.
   cell.smallest.confirmed = std::ranges::any_of(result.failures, [&](const auto& failure) {
     const bool answers = std::ranges::any_of(
         failure.outcome.findings,

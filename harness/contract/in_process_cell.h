@@ -27,8 +27,8 @@ Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderT
 /// Judges trees by the test's allowed set. `test` must outlive the result.
 oracle::TreeJudge judge_of(const LitmusTest& test);
 
-/// Describes the test's operation that could not run. Returns an empty string if all operations
-/// ran.
+/// Returns a description of the test's operation that could not run, or an empty string if all of
+/// them ran.
 std::string unsupported_operation(const LitmusTest& test,
                                   const std::vector<workload::FailedOperation>& failed);
 

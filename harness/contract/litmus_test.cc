@@ -129,8 +129,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// Returns a score for how well a test matches `words`. A word in the name, title or group counts
-/// more than a word elsewhere.
+/// Returns the score of a test for `words`. Words that occur in its name, title or group count more
+/// than words that occur elsewhere.
 int rating(const LitmusTest& test, const std::vector<std::string>& words) {
   constexpr int kTitle = 8, kElsewhere = 1;
   std::string elsewhere = test.relies;

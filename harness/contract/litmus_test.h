@@ -70,8 +70,8 @@ struct LitmusTest {
   std::vector<workload::Operation> whole_list() const;
   /// Returns the number of operations in whole_list() that precede the test's own operations.
   std::size_t offset() const { return initial.size() + 1; }
-  /// Converts an operation number in whole_list() to a number in the test. Returns nullopt for the
-  /// initial operations and the sync.
+  /// Converts the index of an operation in whole_list() to its index among the test's own
+  /// operations. Returns nullopt for the initial operations and the sync.
   std::optional<std::size_t> own_operation(std::optional<std::size_t> operation) const {
     if (!operation || *operation < offset()) return std::nullopt;
     return *operation - offset();

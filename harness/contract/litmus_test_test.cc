@@ -31,7 +31,8 @@ TEST(LitmusTests, AreNumberedFrom1To75) {
   EXPECT_EQ(names.size(), 75U);
 }
 
-// A file system that makes each operation durable before the operation returns keeps every promise.
+// A correct file system, which makes an operation durable before the operation returns, must pass
+// all tests.
 TEST(LitmusTests, AllowACorrectFileSystem) {
   for (const LitmusTest& test : tests()) {
     const auto cuts = correct_cuts(test.operations, test.allowed.states());

@@ -108,7 +108,7 @@ class MemoryFileSystem final : public Vfs {
   void add_below(NodeId directory, const std::string& prefix,
                  std::vector<oracle::ObservedObject>& tree) const;
 
-  std::vector<Node> nodes_;  ///< nodes are never removed; nodes_[0] is the root
+  std::vector<Node> nodes_;  ///< nodes_[0] is the root; nodes are never removed
   std::vector<NodeId> handles_;
 };
 

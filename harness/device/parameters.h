@@ -1,5 +1,5 @@
 #pragma once
-// Formats a served device's parameters in the form that the plugin and all other servers accept
+// Formats a served device's parameters as the plugin and all other servers expect them
 // (plugin/servers/emulation/settings.h).
 
 #include <string>

@@ -21,8 +21,8 @@ struct ServedDeviceSpec {
   std::optional<std::filesystem::path> machine;  ///< file that describes several devices
   std::uint64_t size_bytes = 0;                  ///< 0 for the drive's full size
   std::optional<bool> write_cache;               ///< nullopt for the profile's setting
-  /// The fate of the sectors being written when the power is cut (plugin/model/core/tear.h). If
-  /// empty, the profile decides.
+  /// The fate of a sector that is being written when the power is cut (plugin/model/core/tear.h).
+  /// If empty, the profile's setting applies.
   std::string tear{};
   bool virtual_time = false;  ///< ignores `clock`
   /// Virtual nanoseconds charged per nanosecond of host processor time (timetravel/calendar.h).
@@ -54,7 +54,7 @@ class ServedDevice {
   std::filesystem::path socket() const;
   std::filesystem::path control_socket() const;
   ControlClient& control();
-  /// Changes the clock to "off", "real" or "real:K". Has no effect in virtual time.
+  /// Sets the clock: "off", "real" or "real:K". Has no effect in virtual time.
   Result<void> set_clock(const std::string& clock);
   bool alive() const;
 

@@ -1,4 +1,5 @@
-// Tests the parameters that a ServedDevice passes to the plugin, by querying the plugin.
+// Tests the parameters that a ServedDevice passes to the plugin. The plugin is queried for its
+// settings.
 #include "harness/device/served_device.h"
 
 #include <gtest/gtest.h>

@@ -78,7 +78,7 @@ Result<std::unique_ptr<ServerChild>> ServerChild::start(const Spec& spec) {
     Result<ControlClient> control = ControlClient::connect(spec.control_socket);
     if (control && fs::exists(spec.socket)) {
       child->sockets_.emplace_back(spec.socket);  // nbdkit does not remove its socket
-      // A killed plugin does not remove its socket.
+      // the plugin does not remove its socket if it is killed
       child->sockets_.emplace_back(spec.control_socket);
       child->control_.emplace(std::move(*control));
       return child;

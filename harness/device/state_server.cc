@@ -1,4 +1,5 @@
-// Starts nbdkit with stages as a child process, and exchanges messages with it (state_server.h).
+// Starts nbdkit as a child process that serves the stages, and exchanges messages with it
+// (state_server.h).
 #include "harness/device/state_server.h"
 
 #include <fmt/format.h>
@@ -15,9 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A long limit, because the first access to a long recording is slow.
+/// The limit is long, because the first access to a long recording is slow.
 constexpr std::chrono::seconds kAnswerLimit{300};
-/// Less than the server's limit of 16 clients, so that some connections are left for users.
+/// The server accepts at most 16 clients. This limit leaves some connections for the user's own
+/// clients.
 constexpr std::size_t kConversationsMax = 8;
 
 std::uint64_t number_of(const nlohmann::json& hex) {

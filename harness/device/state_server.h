@@ -16,7 +16,7 @@ namespace headcrash::device {
 
 struct StageLoad {
   std::size_t stage = 0;
-  std::filesystem::path recording;  ///< empty to load an empty disk of `sectors` sectors
+  std::filesystem::path recording;  ///< if empty, the stage gets an empty disk of `sectors` sectors
   std::string state;                ///< name of the state (plugin/states/crash_state.h)
   std::uint64_t sectors = 0;        ///< size of the empty disk
   /// Names of additional empty disks, with their sizes in sectors (virtual_guest::kOtherDisks).
@@ -57,7 +57,7 @@ class StateServer {
   /// Returns the socket of a stage's disk in virtual time. The sockets for marks and for other
   /// disks are in the same directory.
   std::filesystem::path virtual_socket(std::size_t stage) const;
-  /// Returns the export of another disk of the stage, such as "stage/0/log".
+  /// Returns the name of the export of the stage's other disk, such as "stage/0/log".
   static std::string disk_export(std::size_t stage, const std::string& other_disk);
 
   // The following functions may be called from any thread.

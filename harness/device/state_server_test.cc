@@ -62,7 +62,7 @@ TEST(StateServer, ForwardsTheServersErrors) {
 }
 
 TEST(StateServer, ServesManyThreads) {
-  // There are more stages than client connections, so that threads share connections.
+  // More stages than client connections, so that several threads must share a connection.
   constexpr std::size_t kStages = 12;
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);

@@ -18,9 +18,10 @@ using oracle::ObservedObject;
 constexpr std::int64_t kSecondUs = 1'000'000;
 /// On btrfs, the inode number of each subvolume's root.
 constexpr std::uint64_t kSubvolumeRoot = 256;
-/// In the agent's numbers of inodes, the bits above these belong to the subvolume.
+/// Inode numbers from the agent contain the number of the subvolume in the bits above these.
 constexpr std::uint64_t kInodes = 1ULL << 48U;
-/// Beginnings of the names of files with quotas, which the kernel writes without changing a time.
+/// Prefixes of the names of quota files. The kernel writes quota files without changing their
+/// times.
 constexpr std::array<std::string_view, 2> kQuotaFiles{"aquota.", "quota."};
 
 std::uint64_t parse_time(std::string_view text) {
@@ -35,8 +36,9 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash);
 }
 
-/// Returns true if the last change of the object is before the time. A time without a fraction may
-/// be one that the file system has rounded down to seconds.
+/// Returns true if the object's last change was before `time_us`. If the time of the change is a
+/// whole second, the file system may have rounded it down, so the change may have been up to a
+/// second later.
 bool changed_before(const ObservedObject& object, std::uint64_t time_us) {
   if (!object.changed_us) return false;
   const std::int64_t latest =
@@ -125,15 +127,15 @@ bool DurableTree::is_judged(const ObservedObject& object, std::uint64_t before_u
   const std::string name = object.path.substr(object.path.rfind('/') + 1);
   if (std::ranges::any_of(kQuotaFiles, [&](auto quota) { return name.starts_with(quota); }))
     return false;
-  // The objects of a snapshot have the times of their originals, which may be older than the
+  // A snapshot's objects keep the change times of their originals, so they may seem older than the
   // snapshot.
   return std::ranges::none_of(subvolumes_, [&](const std::string& each) {
     return object.path == each || object.path.starts_with(each + "/");
   });
 }
 
-/// Returns true if a folder above the object has changed since. The folder may then have been
-/// renamed, so the object may still have its old path.
+/// Returns true if a directory above the object was not durable at `before_us`, because it changed
+/// later or no longer exists. It may have been renamed, so the object may still have its old path.
 bool DurableTree::folder_changed_since(const std::string& path, std::uint64_t before_us) const {
   for (std::string folder = folder_of(path); !folder.empty(); folder = folder_of(folder)) {
     const auto found = std::ranges::find(end_, folder, &ObservedObject::path);
@@ -150,7 +152,8 @@ std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
     by_path[object.path] = &object;
     by_inode.emplace(object.inode, &object);
   }
-  // Returns true if the test may have undone a change of the object with this path.
+  // Returns true if this state may have a change of the object that the test later undid with its
+  // own power cut.
   const auto undone = [&](const std::string& path) {
     const auto object = by_path.find(path);
     return kind_ == End::older &&
@@ -166,7 +169,8 @@ std::vector<oracle::Finding> DurableTree::judge(std::uint64_t durable_before_us,
       if (const auto same = by_inode.find(object.inode); same != by_inode.end())
         found = same->second;
     if (found == nullptr) {
-      if (undone(folder_of(object.path))) continue;  // the test may have removed the object
+      // the test may have removed the object, and then undone the removal with its own power cut
+      if (undone(folder_of(object.path))) continue;
       findings.push_back(lost(object, durable_before_us, "missing"));
       continue;
     }

@@ -10,8 +10,9 @@
 //      |---------|--------------x---------------|  the tree at the end
 //       a changed                b changed         a must be there at the cut; b need not be
 //
-// The kernel's change time of inodes decides. Nothing is read in the guest while the test runs, so
-// the test is not disturbed. Objects that a test removes after the sync are not judged.
+// The change time of an object's inode (ctime) shows when the object was last changed. Nothing is
+// read in the guest while the test runs, so the test is not disturbed. Objects that a test removes
+// after the sync are not judged.
 //
 // A test may cut the power itself: device-mapper drops writes, or the file system is shut down. The
 // tree at the end is then an older one. An object that has changed in a crash state after the sync
@@ -38,8 +39,8 @@ inline constexpr std::string_view kDropsWritesMark = "fstests drops writes";
 
 struct MountPeriod {
   std::uint64_t from = 0, to = 0;  ///< events of the recording
-  /// Changes before this time were durable when the mount began: microseconds since the epoch. 0 if
-  /// the disk had unflushed writes.
+  /// Time in microseconds since the epoch. All earlier changes were durable when the mount began. 0
+  /// if the disk had unflushed writes at that time.
   std::uint64_t durable_before_us = 0;
   std::string mount_options = {};  ///< options without which a recovery would drop the quotas
   bool drops_writes = false;       ///< the test cut the power itself
@@ -51,11 +52,11 @@ std::vector<MountPeriod> mount_periods(const states::RunHistory& run);
 
 class DurableTree {
  public:
-  /// Whether the tree at the end has all changes of the mount period, or only older ones because
-  /// the test cut the power itself.
+  /// `older` if the test cut the power itself, so that the tree at the end may lack changes of the
+  /// mount period; otherwise, `complete`.
   enum class End : std::uint8_t { complete, older };
 
-  /// `end` is the tree at the end of a mount period of a file system of this type.
+  /// `end` is the tree at the end of the mount period. `type` is the type of the file system.
   DurableTree(std::vector<oracle::ObservedObject> end, const std::string& type,
               End kind = End::complete);
 

@@ -31,9 +31,9 @@ struct Selection {
   std::set<std::string> expunged;   ///< tests that are not run
 };
 
-/// Returns the tests for a type of file system, sorted: those that are named, and those of the
-/// groups. Tests of groups whose names begin with "dangerous" damage their file system on purpose,
-/// so they are returned only if they are named. Fails if a group or a named test is unknown.
+/// Returns the named tests and the tests of the named groups that apply to a type of file system,
+/// sorted. Omits tests of "dangerous*" groups unless they are named individually, because such
+/// tests damage their file system on purpose. Fails if a group or a named test is unknown.
 Result<std::vector<std::string>> select_tests(const Suite& suite, const std::string& type,
                                               const Selection& selection);
 

@@ -64,7 +64,8 @@ Result<EndOfPeriod> end_of_period(explorer::StageGuest& guest,
   const states::CrashState state{.device = 0, .event = period.to};
   const explorer::StateOutcome outcome = checker.check(guest, state, {});
   if (explorer::is_failure(outcome)) end.problem = outcome.judgement.summary;
-  // A clean unmount leaves an empty log.
+  // A clean unmount leaves no log to replay, so a replayed log shows that the test cut the
+  // power.
   if (period.drops_writes || outcome.recovery.replayed) end.kind = DurableTree::End::older;
   return end;
 }
@@ -134,7 +135,7 @@ Result<void> PeriodExplorer::explore(const MountPeriod& period, std::uint64_t bu
   return {};
 }
 
-/// Chooses at most `most` periods, from all parts of the list.
+/// Chooses at most `most` periods, spread evenly over the list.
 std::vector<MountPeriod> chosen_periods(std::vector<MountPeriod> periods, std::size_t most) {
   if (periods.size() <= most) return periods;
   std::vector<MountPeriod> chosen;

@@ -29,8 +29,8 @@ std::string_view name(SuiteVerdict verdict);
 struct SuiteOutcome {
   SuiteVerdict verdict = SuiteVerdict::failed;
   std::string output;               ///< output of the suite
-  std::filesystem::path recording;  ///< empty if there is no recording
-  /// Returns the reason for which the test was not run, or the line that says why it failed.
+  std::filesystem::path recording;  ///< empty if the test was not recorded
+  /// Returns the reason why the test was not run, or the line that explains its failure.
   std::string reason() const;
 };
 
@@ -54,7 +54,7 @@ Result<SuiteOutcome> run_test(explorer::StageGuest& guest, const Suite& suite, c
 struct CrashOptions {
   std::vector<states::Strategy> strategies;
   std::uint64_t states = 60;      ///< maximum number of states of a recording
-  std::chrono::seconds limit{0};  ///< time limit for the states of a recording; 0 for no limit
+  std::chrono::seconds limit{0};  ///< time limit for exploring a recording; 0 for no limit
   std::uint64_t seed = 1;
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -70,15 +70,17 @@ struct CrashOutcome {
   std::size_t explored = 0;
   std::vector<SkippedPeriod> skipped;
   std::uint64_t states = 0, failing = 0;
-  /// Number of explored periods in which an object was durable before their end.
+  /// Number of explored periods in which at least one object was durable before the end of the
+  /// period.
   std::size_t with_durable_objects = 0;
   std::vector<explorer::ConfirmedFailure> failures;
   bool out_of_time = false;
   double seconds = 0;
 };
 
-/// Explores the mount periods of a recording. If there are too many for the number of states, takes
-/// some of them, from all parts of the recording. Fails only if the recording cannot be read.
+/// Explores the mount periods of a recording. If there are more periods than the limit on states
+/// allows, explores a selection that is spread over the recording. Fails only if the recording
+/// cannot be read.
 Result<CrashOutcome> explore_periods(const std::vector<explorer::StageGuest*>& guests,
                                      const adapters::LinuxAdapter& filesystem,
                                      const std::filesystem::path& recording,

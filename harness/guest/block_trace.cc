@@ -75,8 +75,8 @@ VfsResult<void> start_event(const fs::path& folder, const TracedEvent& event) {
   return write_setting(own / "enable", "1");
 }
 
-/// Disables all events. Ignores errors, because removing the trigger of an event that was never
-/// started is an error.
+/// Disables all events. Ignores errors, because removing a trigger fails if the event was never
+/// started.
 void stop_events(const fs::path& folder) {
   for (const TracedEvent& event : kEvents) {
     const fs::path own = event_folder(folder, event);
@@ -101,8 +101,9 @@ void make_printable(std::string& text) {
       text.begin(), text.end(), [](char c) { return c != '\n' && (c < ' ' || c > '~'); }, '?');
 }
 
-/// Passes the whole file to `receive`, in pieces that consist of complete lines. Closes the file,
-/// because the trace buffer cannot be freed while its file is open.
+/// Passes the content of the trace file to `receive`, in pieces that end with a complete line.
+/// Closes the file before it returns, because the trace buffer cannot be freed while the file is
+/// open.
 VfsResult<void> read_trace(const fs::path& file,
                            const std::function<void(std::string_view)>& receive) {
   const base::Descriptor trace(::open(file.c_str(), O_RDONLY | O_CLOEXEC));

@@ -28,7 +28,8 @@ using virtual_guest::kLengthBytes;
 using virtual_guest::kStreamOffset;
 using virtual_guest::kTransferBytes;
 
-/// Returns the device whose file FOLDER/DEVICE/FILE contains the channel's name.
+/// Returns the path of the device DEVICE for which FOLDER/DEVICE/FILE contains the name of the
+/// agent's channel. Returns an empty string if there is no such device.
 std::string find_device(const std::string& folder, const char* file) {
   std::error_code error;
   for (const auto& device : std::filesystem::directory_iterator(folder, error)) {

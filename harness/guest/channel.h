@@ -17,8 +17,8 @@ namespace headcrash::guest {
 
 class Channel {
  public:
-  /// Opens the port or the disk, whichever the guest has. Waits for a limited time until one of
-  /// them appears. Returns null if neither appears.
+  /// Opens the channel to the host: a port or a disk. Waits for a limited time until one of them
+  /// appears. Returns null if neither does.
   static std::unique_ptr<Channel> open();
   virtual ~Channel() = default;
 

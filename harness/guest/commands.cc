@@ -83,7 +83,7 @@ Answer pause(const json& request, const Sender&) {
   return json::object();
 }
 
-// Returns whole milliseconds, because "wall_ms" in an answer is an integer.
+// Returns an integer, because "wall_ms" in an answer is an integer.
 std::int64_t whole_ms(const Stopwatch& watch) {
   return static_cast<std::int64_t>(watch.ms());
 }
@@ -254,8 +254,8 @@ std::string_view event_of(workload::Outcome outcome) {
   return "failed";
 }
 
-// Executes operations. At a persistence point, writes a mark to the disk before it reports the
-// point, so a recording contains every persistence point that the harness knows of.
+// Executes operations. Writes a mark to the disk before reporting a persistence point, so that a
+// recording contains every point of which the harness has been notified.
 Answer run(const json& request, const Sender& send) {
   TRY(const auto operations, parse_operations(request.at("operations")));
   const std::string mark_path = text_of(request, "mark");

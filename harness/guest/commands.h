@@ -1,6 +1,6 @@
 #pragma once
-// The commands of the agent. Each takes one JSON request and returns one answer, possibly after
-// some events (PROTOCOL.md). Commands do not depend on the channel, so they can be tested on the
+// The commands of the agent. A command takes a JSON request and returns one answer, possibly after
+// several events (PROTOCOL.md). Commands do not depend on the channel, so they can be tested on the
 // host.
 
 #include <functional>

@@ -154,8 +154,8 @@ TEST(Commands, ApplicationLinesBecomeEventsAtOnce) {
   EXPECT_EQ(messages[2]["done"], 1);
   EXPECT_EQ(messages[2]["stdout"], "persisted b\ndone\n");
 
-  // The program exits only after the agent has delivered the program's first line. If the agent
-  // delivered lines only at the program's end, this test would hang.
+  // The program exits only after the agent has delivered its first line. The test would hang if the
+  // agent delivered lines only after the program's end.
   const std::string heard = (folder.path() / "heard").string();
   std::vector<json> events;
   const std::string line =

@@ -32,8 +32,8 @@ std::string hex(std::span<const std::byte> bytes) {
 
 // Describes a block without its position. Adjacent blocks with equal descriptions form a run.
 struct Words {
-  /// The description of a run's blocks. In the output, it follows the run's first block and number
-  /// of blocks.
+  /// The words that describe the block's content. In the output, the first block and the number of
+  /// blocks precede them.
   json tail;
   bool joinable = true;  // false for a moved block, which is always a separate run
 };
@@ -92,8 +92,8 @@ class Runs {
   json tail_;
 };
 
-// Adds the contents of a file to `entry`. If an error ended the reading, sets `errno`; if a limit
-// ended it, sets `cut`.
+// Adds the contents of a file to `entry`. Sets `errno` in `entry` if reading ended with an error,
+// or `cut` if it ended at a limit.
 void describe_content(Vfs& vfs, FileHandle file, const DumpLimits& limits,
                       std::span<std::byte> buffer, json& entry) {
   Runs runs(limits.runs);
@@ -122,8 +122,8 @@ void describe_content(Vfs& vfs, FileHandle file, const DumpLimits& limits,
   if (cut) entry["cut"] = true;
 }
 
-/// Adds what requires that a file or directory is open. It is opened once, because in virtual time
-/// a system call is what costs the most.
+/// Adds the data that can be read only from an open file or directory. Opens it only once, because
+/// system calls are slow in virtual time.
 void describe_opened(Vfs& vfs, const std::string& path, FileType type, const DumpLimits& limits,
                      std::span<std::byte> buffer, json& entry) {
   const bool regular = type == FileType::regular;
@@ -156,8 +156,9 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
-/// Adds the extended attributes that an operation can set (workload::is_attribute_name). If the
-/// object has none, or if the file system does not support them, adds no `attributes`.
+/// Adds `attributes`: the extended attributes that an operation can set
+/// (workload::is_attribute_name). Omits `attributes` if the object has no such attributes, or if
+/// the file system does not support them.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);
   if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;

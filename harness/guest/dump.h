@@ -18,9 +18,10 @@ namespace headcrash::guest {
 struct DumpLimits {
   /// Maximum total number of objects; if there are more, the dump fails with EOVERFLOW.
   std::uint64_t entries = 1'000'000;
-  /// Directories with longer paths are reported, but their contents are not.
+  /// Maximum length of the path of a directory that is listed. A directory with a longer path is
+  /// reported without its contents.
   std::size_t path_bytes = 4096;
-  /// Maximum number of runs for each file. Keeps a message below 1 MiB.
+  /// Maximum number of runs listed for each file. The limit keeps a message below 1 MiB.
   std::size_t runs = 8192;
   std::uint64_t file_bytes = 1ULL << 30;  ///< maximum number of bytes to read from each file
   /// Maximum number of attributes of each object.

@@ -45,7 +45,8 @@ class DumpTest : public testing::Test {
 
 TEST_F(DumpTest, DescribesContentByRuns) {
   std::string content = stamps(7, 1, 0, 1024) + std::string(1024, '\0') + stamps(7, 2, 2048, 512);
-  content += stamps(7, 1, 0, 1024);       // blocks 5 and 6 were moved, and each is a separate run
+  // blocks 5 and 6 have stamps of other blocks, so each is a separate run
+  content += stamps(7, 1, 0, 1024);
   content += std::string(1024, '\x5a');   // blocks 7 and 8 have no stamp and form one run
   content += stamps(7, 3, 9 * 512, 100);  // a partial last block
   put("f", content);

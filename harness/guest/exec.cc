@@ -178,7 +178,7 @@ int orphans_end() {
   return adopts_orphans() ? ends.get() : -1;
 }
 
-/// Reaps all children that have exited, except `kept`, whose exit status is still needed.
+/// Reaps all children that have exited, except `kept`, whose exit status the caller still needs.
 void reap_orphans(pid_t kept = -1) {
   if (!adopts_orphans()) return;
   signalfd_siginfo info{};

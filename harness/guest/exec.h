@@ -38,8 +38,9 @@ struct Program {
 struct ProgramEnd {
   int exit = 0;  ///< exit code, or 128 plus the number of the signal
   bool timed_out = false;
-  bool refused = false;        ///< the program was killed because on_output returned false
-  std::string output, errors;  ///< the last kKeptOutputBytes of each stream
+  bool refused = false;  ///< the program was killed because on_output returned false
+  /// the last kKeptOutputBytes of standard output and of standard error
+  std::string output, errors;
   std::int64_t wall_ms = 0;
 };
 

@@ -100,8 +100,8 @@ TEST(RunProgram, KillsTheWholeGroup) {
   std::ifstream file(pid_file);
   pid_t grandchild = 0;
   ASSERT_TRUE(file >> grandchild);
-  // The signal may take a moment to arrive. A zombie also counts as dead, because its new parent
-  // may not reap it.
+  // The process may not die at once after the signal. A zombie also counts as dead, because its new
+  // parent may not reap it.
   std::string state = "?";
   for (int tries = 0; tries < 200 && !state.empty() && state != "Z"; ++tries) {
     std::this_thread::sleep_for(10ms);

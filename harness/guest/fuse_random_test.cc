@@ -46,14 +46,14 @@ struct System {
 
 std::optional<System> find_system(std::string_view type) {
   constexpr std::uint64_t kMiB = 1 << 20;
-  // The eager cleaner stops only at a certain number of clean segments. With segments of this size,
-  // the volume has too few segments for the cleaner to reach that number.
+  // The eager cleaner runs until a certain number of segments are clean. A volume with 256 KiB
+  // segments has fewer segments than that, so the cleaner never stops.
   if (type == "lfs") return System{"lfs", "-s 256K", "eager-cleaner", 24 * kMiB, 90};
   if (type == "snapfs") return System{"snapfs", "", "snapshots-often", 48 * kMiB, 95};
   return std::nullopt;
 }
 
-/// Syncs only the file system under test. sync(2) would wait for all disks of the machine.
+/// Implements sync() with syncfs(), because sync(2) would wait for all disks of the machine.
 class MountedVfs final : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;
@@ -103,7 +103,7 @@ class Mounts {
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
 
-  /// Creates a file system. Its block size alternates between 4096 and 1024 bytes.
+  /// Creates a file system with a block size of 1024 bytes if `seed` is even, otherwise 4096 bytes.
   void make(std::uint32_t seed) {
     std::ofstream(image_, std::ios::trunc).close();
     std::filesystem::resize_file(image_, system_.image_bytes);
@@ -141,7 +141,8 @@ class Mounts {
   }
   std::string target() const { return target_.string(); }
   const System& system() const { return system_; }
-  /// Returns the number of segments that the cleaner of a log-structured file system has cleaned.
+  /// Returns the number of segments that the cleaner has cleaned; 0 if the file system is not
+  /// log-structured.
   std::uint64_t segments_cleaned() const {
     const auto checkpoint = lfs::newest_checkpoint(ImageBytes(image_));
     return checkpoint ? checkpoint->segments_cleaned : 0;

@@ -32,7 +32,7 @@ const std::string kImage = "/run/rootfs/image";
 const std::string kMemory = "/run/rootfs/memory";
 const std::string kTop = kMemory + "/root";
 
-/// If `done` is false, prints an error and ends this process.
+/// If `done` is false, prints errno's message for `action` and ends this process.
 void require(bool done, const std::string& action) {
   if (done) return;
   std::fputs(fmt::format("headcrash-agent: cannot {}: {}\n", action, std::strerror(errno)).c_str(),

@@ -28,7 +28,7 @@ struct InsideCommand {
   std::vector<std::string> argv;         ///< a name without '/' is searched for in PATH
 };
 
-/// Parses a command of the form above; nullopt for any other command.
+/// Parses a command of the form shown above. Returns nullopt for other commands.
 std::optional<InsideCommand> parse_inside(const std::vector<std::string>& argv);
 
 /// Returns the program that executes the command. If the command has the form above, the program

@@ -32,7 +32,8 @@ class SeenTree {
   void add(const json& entry) {
     Object object{.path = entry.value("path", ""), .fields = {}};
     for (const auto& [key, value] : entry.items()) {
-      if (key == "allocated") continue;  // an unmount may free blocks beyond the end of a file
+      // may change at an unmount, which may free blocks beyond the end of a file
+      if (key == "allocated") continue;
       std::size_t hash = std::hash<json>{}(value);
       if (key == "inode")
         hash = first_with_.try_emplace(value.get<std::uint64_t>(), objects_.size()).first->second;
@@ -98,7 +99,8 @@ class EntryBatches {
 /// A stopwatch for the steps of a request. In virtual time it measures the host's time.
 class StepWatch {
  public:
-  /// `ticks_per_ms` is that of the host's processor, or 0 if the guest's clock shows real time.
+  /// `ticks_per_ms` is the frequency of the host's processor counter. If it is 0, laps are measured
+  /// with the guest's clock.
   explicit StepWatch(double ticks_per_ms) : ticks_per_ms_(ticks_per_ms) {}
 
   /// Returns the time in ms since construction or the last lap().
@@ -148,8 +150,8 @@ bool is_damage(Errno error) {
   return error.value == EUCLEAN || error.value == EBADMSG || error.value == EIO;
 }
 
-/// Mounts, dumps, optionally uses, and unmounts the file system. Adds the times to `answer` and, if
-/// the mount was refused, the error.
+/// Mounts, dumps, optionally uses, and unmounts the file system. Adds the times of these steps to
+/// `answer`, or the error if the mount was refused.
 tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked, bool use,
                                                     EntryBatches batches, json& answer) {
   StepWatch clock(asked.ticks_per_ms);

@@ -21,9 +21,9 @@ struct InspectRefusal {
   bool unknown_type = false;  ///< the kernel does not know the file system type
 };
 
-/// Executes an `inspect` request and sends its events to `send`. If the file system cannot be
-/// mounted, the answer says so. The request is refused if the disk is not the expected one, or if
-/// the tree is too large.
+/// Executes an `inspect` request and passes its events to `send`. Refuses the request if the disk
+/// is not the one that the host has loaded, or if the tree is too large. If the mount fails,
+/// returns an answer that contains the error.
 tl::expected<nlohmann::json, InspectRefusal> inspect(
     const nlohmann::json& request, const std::function<void(nlohmann::json)>& send);
 

@@ -90,7 +90,7 @@ bool is_served_by_a_daemon(const std::string& target) {
 /// Returns true if any process has /dev/fuse open.
 bool daemon_runs() {
   namespace fs = std::filesystem;
-  /// a process may exit during the search, so errors in `ended` are ignored
+  // Errors in `ended` are ignored, because a process may exit during the search.
   std::error_code error, ended;
   for (fs::directory_iterator process("/proc", error); process != fs::directory_iterator();
        process.increment(error)) {
@@ -190,8 +190,8 @@ VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex) {
 
 VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed) {
   if (seed.size() > kLongestSeedBytes) return refuse(EINVAL);
-  // The argument is a struct rand_pool_info: two ints (bits of entropy, number of bytes), followed
-  // by the bytes.
+  // RNDADDENTROPY takes a struct rand_pool_info: the entropy in bits and the number of bytes (two
+  // ints), followed by the bytes.
   alignas(rand_pool_info) std::array<std::byte, sizeof(rand_pool_info) + kLongestSeedBytes>
       request{};
   const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};
@@ -252,8 +252,8 @@ void shorten_way(const std::string& disk) {
     std::string before;
     std::ifstream now(queue + file);
     std::getline(now, before);
-    // A file such as queue/scheduler lists the choices, and has the current one in brackets:
-    // "[mq-deadline] none". If the file is empty or missing, no choice is set.
+    // The file queue/scheduler lists all choices, with the current one in brackets: "[mq-deadline]
+    // none". If there is no current value, nothing is changed.
     const std::size_t open = before.find('['), close = before.find(']');
     if (open < close && close != std::string::npos)
       before = before.substr(open + 1, close - open - 1);

@@ -22,8 +22,8 @@ MountOptions parse_mount_options(std::string_view text);
 VfsResult<void> mount_file_system(const std::string& source, const std::string& target,
                                   const std::string& type, const std::string& options);
 VfsResult<void> unmount_file_system(const std::string& target);
-/// Unmounts the file system that mount_file_system() has mounted at `target`, and mounts it again
-/// with the same parameters. Returns ENOTSUP if there is no such mount.
+/// Unmounts and mounts again what mount_file_system() has mounted at `target`, with the same
+/// parameters. Returns ENOTSUP if there is no such mount.
 VfsResult<void> mount_again(const std::string& target);
 /// Remounts the file system read-only, and then read-write with its original options. Returns
 /// ENOTSUP if mount_file_system() has not mounted a file system at `target`, and EBUSY if a file is
@@ -33,7 +33,8 @@ VfsResult<void> read_only_for_a_moment(const std::string& target);
 /// separately (fs-adapters/fuse/ioctls.h).
 void sync_everything();
 
-/// Parses hexadecimal digits. Their number must be even and at most 64; otherwise, returns EINVAL.
+/// Parses at most 64 hexadecimal digits. Returns EINVAL for an odd number of digits, and for other
+/// characters.
 VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex);
 
 /// Mixes the seed into the kernel's entropy pool, credits its entropy, and reseeds the random
@@ -50,7 +51,7 @@ struct BlockDevice {
 };
 /// Returns the contents of queue/write_cache, or an empty string if the disk has no such file.
 std::string write_cache_of(const std::string& path);
-/// Drops the cached pages of the device, then reads its first sector with O_DIRECT.
+/// Drops the device's cached pages, and then reads the first sector with O_DIRECT.
 VfsResult<BlockDevice> inspect_disk(const std::string& path);
 /// The two parts of inspect_disk() that the check of a crash state needs. drop_cached_pages() drops
 /// the cached pages and returns the size of the disk. read_nonce() reads the first sector.
@@ -60,12 +61,11 @@ VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
 VfsResult<std::int64_t> time_direct_read(const std::string& path, std::int64_t offset);
 VfsResult<std::string> read_nonce(const std::string& path);
 
-/// Makes the check of a crash state faster. Requests to the disk bypass the I/O scheduler, which
-/// would submit them from other threads. The disk receives no flushes, because flushes have no
+/// Sets up the disk so that crash states are checked faster. Requests bypass the I/O scheduler,
+/// which would submit them from other threads. The guest sends no flushes, because they have no
 /// effect on a disk that is not recorded.
 void shorten_way(const std::string& disk);
-/// Restores the kernel's own settings for all disks. Must be called before work that is recorded or
-/// timed.
+/// Undoes shorten_way() for all disks. Must be called before work that is recorded or timed.
 void restore_ways();
 
 inline const std::string kUnknownType = "the kernel does not support the file system ";

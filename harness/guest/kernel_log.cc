@@ -52,7 +52,8 @@ std::string last_lines(std::string_view log, std::size_t count) {
   std::string lines;
   for (; count > 0 && !log.empty(); --count) {
     log = log.substr(0, log.find_last_not_of('\n') + 1);
-    const std::size_t begin = log.rfind('\n') + 1;  // if rfind() returns npos, npos + 1 is 0
+    // 0 if there is no newline, because npos + 1 is 0
+    const std::size_t begin = log.rfind('\n') + 1;
     if (begin == log.size()) break;
     lines.insert(0, fmt::format("{}{}", log.substr(begin), lines.empty() ? "" : "; "));
     log = log.substr(0, begin);

@@ -1,10 +1,10 @@
-// headcrash-agent: process 1 of the guest.
+// headcrash-agent, which is process 1 of the guest.
 //
 // The agent mounts the file systems that programs expect, loads the modules, and opens the channel
 // to the host. It then answers requests until the power is cut.
 //
-// If the agent exits, the kernel panics. The kernel's command line turns a panic into a reset of
-// the machine, and the reset ends QEMU. A broken guest is therefore always detected.
+// If the agent exits, the kernel panics and, because of an option on its command line, resets the
+// machine. The reset ends QEMU, so the host always notices a broken guest.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -66,7 +66,8 @@ void open_console() {
   }
 }
 
-/// Raises the limit on open files, so that a workload and the agent together do not reach it.
+/// Raises the limit on open files above the number of files that a workload and the agent open
+/// together.
 void permit_open_files() {
   constexpr rlim_t kMost = headcrash::workload::kOpenFilesMost + 1024;
   const rlimit files{.rlim_cur = kMost, .rlim_max = kMost};
@@ -89,8 +90,8 @@ int main() {
   open_console();
   permit_open_files();
   ::signal(SIGPIPE, SIG_IGN);
-  // Makes malloc keep freed memory: returning it to the kernel would cause page faults later, and
-  // page faults are slow under emulation.
+  // Make malloc keep freed memory. If it returned the memory to the kernel, later allocations would
+  // cause page faults, which are slow under emulation.
   ::mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);
   ::mallopt(M_MMAP_THRESHOLD, kKeptHeapBytes);
   ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);

@@ -1,7 +1,7 @@
 #pragma once
-// Loads the guest's kernel modules. The initramfs has them in a single directory.
-// scripts/build-guest lists the modules in loading order: each module follows those on which it
-// depends.
+// Loads the guest's kernel modules. All modules are in one directory of the initramfs.
+// scripts/build-guest lists the modules in loading order: a module comes after the modules that it
+// needs.
 
 #include <filesystem>
 #include <string>

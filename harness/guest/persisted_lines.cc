@@ -28,7 +28,7 @@ std::vector<std::string> PersistedLines::feed(std::string_view bytes) {
   for (const char c : bytes) {
     if (c == '\n') {
       end_line(texts);
-      // Keep one byte more than the limit. The extra byte shows that the line is too long.
+      // The line may exceed the limit by one byte, which shows that it is too long.
     } else if (line_.size() <= kLineMost) {
       line_ += c;
     }

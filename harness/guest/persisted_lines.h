@@ -8,7 +8,7 @@
 
 namespace headcrash::guest {
 
-/// Maximum length of a text in bytes, so that a mark fits into one sector.
+/// Maximum length of a promise's text in bytes. The limit ensures that a mark fits into one sector.
 inline constexpr std::size_t kPersistedTextMost = 200;
 
 class PersistedLines {
@@ -25,7 +25,7 @@ class PersistedLines {
   void end_line(std::vector<std::string>& texts);
 
   bool every_line_;
-  /// The current line. A line that is too long is cut slightly above the limit.
+  /// The current line. If it is too long, only slightly more than the permitted length is stored.
   std::string line_;
   std::size_t refused_ = 0;
 };

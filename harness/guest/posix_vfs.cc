@@ -167,7 +167,7 @@ VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& o
   if (options.direct) flags |= O_DIRECT;
   flags |= options.read_only ? O_RDONLY | O_NOATIME : O_RDWR;
   int file = ::open(full->c_str(), flags, options.mode);
-  // O_NOATIME is refused if another user owns the file.
+  // open() fails with EPERM for O_NOATIME if another user owns the file.
   if (file < 0 && errno == EPERM && options.read_only) {
     flags &= ~O_NOATIME;
     file = ::open(full->c_str(), flags, options.mode);
@@ -233,7 +233,7 @@ VfsResult<void> PosixVfs::pwrite_atomic(FileHandle file, std::uint64_t offset,
   const iovec all{.iov_base = const_cast<std::byte*>(data.data()), .iov_len = data.size()};
   const ssize_t n = ::pwritev2(descriptor(file), &all, 1, static_cast<off_t>(offset), kAtomic);
   if (n < 0) return refuse(errno);
-  // An atomic write is all or nothing, so a short write is an error.
+  // An atomic write has to write all bytes or none, so a short write is an error.
   if (static_cast<std::size_t>(n) != data.size()) return refuse(EIO);
   return {};
 }
@@ -295,8 +295,7 @@ VfsResult<void> PosixVfs::clone_range(const SharedRange& range) {
 }
 
 VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
-  // The kernel may deduplicate less than requested. It returns the number of bytes that it has
-  // deduplicated.
+  // One call may deduplicate only part of the range, so repeat it for the rest.
   for (std::uint64_t done = 0; done < range.length;) {
     alignas(file_dedupe_range)
         std::array<std::byte, sizeof(file_dedupe_range) + sizeof(file_dedupe_range_info)>
@@ -552,7 +551,7 @@ VfsResult<void> PosixVfs::set_modified(std::string_view path, std::int64_t modif
   return set_attributes(path, {.modified_ns = modified_ns});
 }
 
-/// Sets the owners first, because chown may clear bits of the mode.
+/// Changes the owners before the mode, because chown may clear bits of the mode.
 VfsResult<void> PosixVfs::set_attributes(std::string_view path, const AttributeChanges& changes) {
   if (changes.user || changes.group) {
     constexpr auto kAsItIs = static_cast<std::uint32_t>(-1);
@@ -677,7 +676,8 @@ VfsResult<void> PosixVfs::drop_caches() {
   // process, so an ioctl makes the process drop them.
   const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return refuse(errno);
-  static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // other file systems return ENOTTY
+  // fails with ENOTTY on other file systems, which is ignored
+  static_cast<void>(::ioctl(folder, fuse::kDropCaches));
   ::close(folder);
   return {};
 }

@@ -38,14 +38,14 @@ class PosixVfs : public Vfs {
                             std::uint64_t length) override;
   VfsResult<void> clone_range(const SharedRange& range) override;
   VfsResult<void> dedupe_range(const SharedRange& range) override;
-  /// The following functions map the range, access it and unmap it. Written data remains dirty in
+  /// The next functions map the range, access it, and unmap it. The written data remains dirty in
   /// the page cache.
   VfsResult<void> mmap_write(FileHandle file, std::uint64_t offset,
                              std::span<const std::byte> data) override;
   VfsResult<void> msync(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
   VfsResult<void> sync_range(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
-  /// Returns EINVAL unless the whole range is inside the file, because a write to a mapping cannot
-  /// extend the file.
+  /// A write to a mapping cannot extend the file, so these functions return EINVAL unless the whole
+  /// range is inside the file.
   VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;
   VfsResult<std::uint64_t> pieces(FileHandle file) override;  ///< FS_IOC_FIEMAP
@@ -87,8 +87,8 @@ class PosixVfs : public Vfs {
   VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
   VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
-  /// Calls sync(2), which cannot report errors. A later fsync of the file would report a disk
-  /// error, but it would also send flushes that the workload did not request.
+  /// Calls sync(2), which cannot report errors. To report them, a later fsync would be needed, but
+  /// fsync would also send flushes that the workload did not request.
   VfsResult<void> sync() override;
   VfsResult<void> syncfs() override;
   VfsResult<SpaceStatus> space() override;
@@ -109,7 +109,7 @@ class PosixVfs : public Vfs {
 
   std::string root_;
   std::mutex devices_mutex_;
-  /// Numbers the devices in the order in which they are first used.
+  /// Maps each device to a number. Numbers are assigned when a device is first used.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> devices_;
 };
 

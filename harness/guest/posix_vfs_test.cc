@@ -144,7 +144,7 @@ TEST_F(PosixVfsTest, CountsPiecesOfAFile) {
   if (!none && none.error().value == ENOTSUP) GTEST_SKIP() << "FIEMAP is not supported";
   EXPECT_EQ(none.value(), 0U);
   const std::vector<std::byte> block(4096, std::byte{1});
-  // Write blocks with holes between them. pieces() must not count the holes.
+  // Write blocks that are separated by holes, which pieces() must not count.
   constexpr std::uint64_t kBlocks = 300;
   for (std::uint64_t i = 0; i < kBlocks; ++i)
     ASSERT_TRUE(vfs_.pwrite(file, i * 2 * block.size(), block));

@@ -31,10 +31,10 @@ struct RunOptions {
 };
 
 struct RunEnd {
-  /// Number of operations that were executed. It is smaller than the length of the list only if a
-  /// failure ended the run.
+  /// Number of operations that were executed. If no failure ended the run, it equals the length of
+  /// the list.
   std::size_t done = 0;
-  int report_error = 0;  ///< errno of the report that failed; 0 if no report failed
+  int report_error = 0;  ///< errno of the failed RunReports callback; 0 if none failed
 };
 
 /// Runs a list of operations. If the list has several threads, `vfs` must be thread-safe.

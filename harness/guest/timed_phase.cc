@@ -21,7 +21,7 @@
 namespace headcrash::guest {
 namespace {
 
-// A small stack, so that many users fit into a guest with 64 MiB.
+// Small, so that many users' stacks fit into a guest with 64 MiB.
 constexpr std::size_t kStackBytes = 256 << 10;
 
 class MonotonicClock : public timed::Pace {

@@ -15,7 +15,7 @@
 namespace headcrash::guest {
 namespace {
 
-/// A VFS on the host. It does not drop caches or sync disks, because a test must not affect the
+/// A VFS on the host that does not drop caches or sync disks, so that the tests do not affect the
 /// host.
 class HostVfs : public PosixVfs {
  public:

@@ -1,4 +1,4 @@
-// Visits directories from the root down, then removes everything from the leaves up (use.h).
+// Visits directories from the root down, and then removes all objects from the leaves up (use.h).
 #include "harness/guest/use.h"
 
 #include <linux/fs.h>

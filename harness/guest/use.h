@@ -1,8 +1,8 @@
 #pragma once
-// Tests whether a recovered file system can be used, by creating new names in its directories and
-// then removing everything. After a wrong replay of the log, the tree may look correct, but such
-// operations fail, for example with EEXIST for the next new inode, or with ENOTEMPTY for a
-// directory without entries.
+// Tests whether a recovered file system is usable, by creating new names in its directories and
+// then removing everything. After an incorrect replay of the log, the tree may look correct
+// although such operations fail. For example, creating an inode fails with EEXIST, or removing an
+// empty directory fails with ENOTEMPTY.
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -15,8 +15,8 @@ namespace headcrash::guest {
 
 class UsabilityTest {
  public:
-  /// Adds an object of the tree. `entry` is an entry of a dump (dump.h); they must be added in the
-  /// dump's order.
+  /// Adds an object of the tree. `entry` is an entry of a dump (dump.h). Entries must be added in
+  /// the order of the dump.
   void add(const nlohmann::json& entry);
 
   /// Creates and removes a file and a directory in each of the first few directories, then removes
@@ -26,7 +26,7 @@ class UsabilityTest {
   std::string use_and_empty(Vfs& vfs) const;
 
  private:
-  static constexpr std::size_t kObjectsMost = 4096;  ///< a larger tree is not tested
+  static constexpr std::size_t kObjectsMost = 4096;  ///< larger trees are not tested
 
   struct Object {
     std::string path;

@@ -12,8 +12,7 @@
 namespace headcrash::guest {
 namespace {
 
-/// A VFS that rejects one call. A file system rejects such a call if its count of entries or inodes
-/// is wrong.
+/// A VFS in which one call fails, as in a file system whose count of entries or inodes is wrong.
 class Refusing : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;

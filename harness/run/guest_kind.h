@@ -19,9 +19,8 @@ inline constexpr const char* kVirtualClock = "virtual";
 /// Linux).
 Result<void> parse_guest_kind(const base::StrictTable& guest, bool& virtual_time);
 
-/// Parses the key `charge` of [guest]: the number of virtual nanoseconds by which the guest's clock
-/// advances for each nanosecond of host processor time. If the key is absent, leaves `charge`
-/// unchanged.
+/// Parses the key `charge` of [guest]: virtual nanoseconds that are charged to the guest's clock
+/// for each nanosecond of host processor time. Leaves `charge` unchanged if the key is absent.
 Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, double& charge);
 /// Returns the name of the clock, which is stored with a trial: "virtual", or "charged:K" if the
 /// guest's clock also advances with the host's processor time. In the latter case, times are not

@@ -17,9 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// Time for which the host waits after the time limit of a command. The agent enforces the time
-// limit. If no answer arrives in this additional time, not only the command but also the agent
-// hangs.
+// Additional time for which the host waits after a command's time limit, which the agent enforces.
+// If no answer arrives in this time, the agent hangs as well.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 // Holds about 20000 writes with their stacks. The buffer is taken from the guest's memory.
@@ -57,7 +56,7 @@ class Tree {
   void add(const json& entry) {
     Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
     if (!object && !bad_) bad_ = object.error();
-    // Entries beyond the limit are dropped; take() then returns an error.
+    // If there are too many entries, take() returns an error because some of them are missing.
     if (!object || objects_.size() > kTreeObjectsMost) return;
     objects_.push_back(std::move(*object));
   }
@@ -204,7 +203,7 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
 }
 
 Result<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
-  // The agent's clock shows virtual time, so only the host can enforce the time limit.
+  // The agent's clock is virtual, so the agent cannot enforce a real time limit; the host does.
   const std::int64_t timeout_ms = guest_.in_virtual_time() ? kVirtualTimeoutMs : timeout_.count();
   const auto answer =
       ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);
@@ -224,7 +223,7 @@ Result<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  // An unknown file system type is an error of the request and says nothing about the disk.
+  // An error such as an unknown file system type does not mean that the disk cannot be mounted.
   if (answer.error().kind != ErrorKind::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().problem;
   return false;
@@ -396,8 +395,8 @@ Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesyste
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // An inspect request can verify only one disk, but the guest's cached pages of every disk are
-  // stale. If there are several disks, all of them are verified before the request.
+  // The guest's cached pages of all disks are stale, but an inspect request verifies only one disk.
+  // If there are several disks, they are therefore verified before the request.
   const bool in_request = meant && meant->others.empty() && !filesystem.stack;
   if (meant && !in_request) {
     TRY(verify_disks(*meant));

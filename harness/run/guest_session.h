@@ -34,8 +34,8 @@ namespace headcrash::run {
 /// Returns an error that ends the current work. `why` may contain output of the guest; unprintable
 /// characters in it are replaced.
 tl::unexpected<Error> stop(ErrorKind kind, const std::string& why);
-/// If the outcome is a harness error, adds the hint to install the missing tool. Such an error
-/// means that the agent could not start a program.
+/// Adds the hint to install the missing tool if the outcome is a harness error, which means that
+/// the agent could not start a program.
 template <typename T>
 Result<T> with_tool_remedy(Result<T> outcome, const adapters::LinuxAdapter& filesystem) {
   if (outcome || oracle::verdict_of(outcome.error().kind) != oracle::Verdict::harness_error)
@@ -69,7 +69,7 @@ struct DiskIdentity {
   std::vector<adapters::OtherDisk> others;  ///< the disks that follow kStageMarks, in device order
   /// The guest assumes a write-through disk and sends no flushes.
   bool write_through = false;
-  bool others_write_through = false;  ///< the guest assumes that the other disks are write-through
+  bool others_write_through = false;  ///< as `write_through`, for the disks in `others`
   static std::string_view write_cache(bool through) {
     return through ? "write through" : "write back";
   }
@@ -105,14 +105,14 @@ struct WriteTrace {
 
 struct InspectOptions {
   bool again = false;  ///< repeat the mount cycle
-  /// If true, the guest creates new names and removes everything after the last dump
-  /// (harness/guest/use.h). Not supported for file systems that are mounted by a command, such as
-  /// FUSE file systems.
+  /// If true, the guest tests the file system after the last dump: it creates new objects, and then
+  /// removes everything (harness/guest/use.h). Not supported if a command mounts the file system,
+  /// as with FUSE.
   bool use = false;
 };
 
-/// The settings of the guest's disks. `quick` bypasses the guest's I/O scheduler and omits flushes.
-/// It must not be used while requests are recorded (PROTOCOL.md).
+/// How the guest's disks are set. With `quick`, the guest bypasses its I/O scheduler and sends no
+/// flushes; do not use `quick` while requests are recorded (PROTOCOL.md).
 enum class Pace : std::uint8_t { as_booted, quick };
 
 /// Maximum number of objects in a tree that the agent reports. The agent has the same limit
@@ -164,7 +164,8 @@ class GuestSession {
   /// Runs the application's `run` commands to their end, and writes marks to the second disk. If a
   /// command fails, the result's `failure` describes it.
   Result<RunOutcome> run_application(const workload::Application& application);
-  /// Runs one `verify` command. The standard input of the command contains the texts of the marks.
+  /// Runs one `verify` command. `input` contains the texts of the marks and becomes the command's
+  /// standard input.
   Result<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
                                                  const std::string& input);
   Result<std::vector<oracle::ObservedObject>> dump();
@@ -204,7 +205,8 @@ class GuestSession {
 /// operation that an event reports.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);
 std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::json& event);
-/// If the event reports the operation that ended the run, returns that operation and its error.
+/// Returns the operation that ended the run, with its error, as text. Returns nullopt if the event
+/// does not report such an operation.
 std::optional<std::string> failure_of(const nlohmann::json& event,
                                       std::span<const workload::Operation> operations);
 

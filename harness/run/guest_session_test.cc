@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds kLimit{20};
 
-/// Returns the kind of the error with which a request ends, or nullopt if the request succeeds.
+/// Returns the kind of a failed request's error, or nullopt if the request succeeds.
 std::optional<ErrorKind> kind_of(std::string_view answers, auto&& question) {
   PretendedGuest pretended(answers);
   GuestSession session(pretended.guest(), kLimit);
@@ -104,7 +104,7 @@ TEST(GuestSession, OnlyAHarnessErrorSuggestsToInstallATool) {
   }
 }
 
-/// Even if the mount command has succeeded, its daemon may die before the file system is mounted.
+/// The daemon may die before the file system is mounted, although the mount command has succeeded.
 TEST(GuestSession, AMountCommandMustMount) {
   const adapters::LinuxAdapter filesystem{.type = "fuseblk",
                                           .mount = {.argv = {"mount.mine"}, .good_exits = {0}}};

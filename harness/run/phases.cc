@@ -50,8 +50,8 @@ std::vector<db::LoadRecord> load_of(const json& load) {
   return list;
 }
 
-/// Reads one set of counters of a phase. A phase has one set for the machine and one for each
-/// member.
+/// Reads one set of a phase's counters. There is one set for the machine, and one for each member
+/// of an array.
 template <typename Record>
 void read_counters(const json& counters, Record& into) {
   const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };

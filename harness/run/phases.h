@@ -1,5 +1,5 @@
 #pragma once
-// Measures the phases of a trial, and reads the device's statistics at the end of each phase.
+// Measures the phases of a trial. At the end of each phase, reads the device's statistics.
 
 #include <chrono>
 #include <functional>

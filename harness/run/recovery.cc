@@ -81,8 +81,8 @@ Result<void> Recovery::inspect() {
   }
   unusable_ = seen.unusable;
   ms(StepKind::use) += seen.use_ms;
-  // The time for exchanging messages counts as dump time, because the messages contain almost
-  // nothing but the dump.
+  // The time for exchanging messages is added to that of the dump, because the messages consist
+  // almost entirely of dump data.
   ms(StepKind::dump) += std::max(whole_ms - again_ms - seen.use_ms - seen.first.mount_ms -
                                      seen.first.dump_ms - seen.first.unmount_ms,
                                  0.0);

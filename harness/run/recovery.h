@@ -37,8 +37,8 @@ enum class StepKind : std::uint8_t {
 inline constexpr std::size_t kStepKinds = 10;
 std::string_view name(StepKind step);
 
-/// The guest in which a recovery is executed. If one of its functions fails, the recovery ends. The
-/// verdict is then derived from this error.
+/// The guest in which a recovery runs. An error from any of these functions ends the recovery, and
+/// determines its verdict.
 class RecoveryGuest {
  public:
   virtual ~RecoveryGuest() = default;
@@ -73,8 +73,9 @@ class Recovery {
   /// Runs the repair command if the check has found damage. If there is no repair command, the
   /// damage remains.
   Result<void> repair();
-  /// Mounts, dumps and unmounts the file system; the tree in the dump is judged. Repeats these
-  /// steps as the second recovery, unless replay() has already mounted and dumped the file system.
+  /// Mounts the file system, dumps the tree that is judged, and unmounts the file system. Repeats
+  /// the mount, dump and unmount as a second recovery, unless replay() has already mounted and
+  /// dumped the file system.
   Result<void> inspect();
   /// Replays and checks the file system again after the mounts. Neither the replay nor the check
   /// may find work to do.
@@ -109,10 +110,10 @@ class Recovery {
   const adapters::LinuxAdapter& filesystem_;
   RecoveryGuest& guest_;
   oracle::Recovery state_;
-  /// The tree found by the mount that replayed the log.
+  /// Tree found by the mount that replayed the log; nullopt if no such mount dumped the tree.
   std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;
   std::vector<oracle::ObservedObject> tree_;
-  bool log_thrown_away_ = false;  ///< the replay has discarded a damaged log
+  bool log_thrown_away_ = false;  ///< true if the replay discarded a damaged log
   std::string unusable_;
   std::string unstable_;  ///< why the second recovery differed from the first
   std::array<double, kStepKinds> step_ms_ = {};

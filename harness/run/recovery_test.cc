@@ -82,7 +82,8 @@ TEST(Recovery, ReplayByMountAddsOneMount) {
   EXPECT_FALSE(guest.inspected_again) << "the replay was the first mount";
 }
 
-/// If the trial measures the replay, the mount that replays the log is not followed by a dump.
+/// If the mount that replays the log does not dump the tree, the tree is inspected in two more
+/// mounts.
 TEST(Recovery, ReplayByMountWithoutATreeAddsTwoMounts) {
   ScriptedGuest guest;
   guest.mount_replay.tree.reset();

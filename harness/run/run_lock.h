@@ -16,9 +16,9 @@ namespace headcrash::run {
 
 class RunLock {
  public:
-  RunLock() = default;  ///< an object that locks no run
-  /// Opens the lock file. Other processes wait in open() until opened() is called. Facts that the
-  /// caller reads from the database before opened() are still true when the caller locks the run.
+  RunLock() = default;  ///< locks no run
+  /// Opens the lock file. Until opened() is called, other processes wait in open(). What the caller
+  /// reads from the database in between is therefore still true when the caller locks the run.
   static Result<RunLock> open(const std::filesystem::path& database);
   /// Locks the run. Fails if the run is being executed by another process or by another thread of
   /// this process.

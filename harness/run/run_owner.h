@@ -1,5 +1,5 @@
 #pragma once
-// Finds out which process is executing a run, without locking the run.
+// Determines which process is executing a run, without locking the run.
 
 #include <cstdint>
 #include <filesystem>

@@ -21,7 +21,7 @@ namespace headcrash::run {
 template <typename MakeWorker>
 Result<void> side_by_side(std::size_t jobs, std::size_t items, const std::atomic<bool>* interrupted,
                           const MakeWorker& make_worker) {
-  std::mutex mutex;  // guards the following two variables
+  std::mutex mutex;  // guards `next` and `error`
   std::size_t next = 0;
   std::optional<Error> error;
   const auto stopped = [&] { return error || (interrupted != nullptr && *interrupted); };

@@ -73,8 +73,8 @@ Result<StoredRun> open_run(db::Database& database, const RunPlan& plan) {
     TRY(kept.lock.take(kept.id));
   }
   if (found && !kept.finished_before) {
-    // Stores the number of trials of the whole run. After a merge of shards, the database has the
-    // number of trials in these shards.
+    // Set the planned number of trials to that of the whole run. After a merge, the database has
+    // only the number in the merged shards.
     TRY(database.resume_run(kept.id, static_cast<std::int64_t>(plan.trials)));
   }
   kept.lock.opened();

@@ -26,7 +26,7 @@ struct RunPlan {
   std::string guest_kernel;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   bool resume = false;
-  /// If true, trials that ended with harness-error are repeated, even if the run is finished.
+  /// If true, trials that ended with harness-error are repeated, even in a run that is complete.
   bool redo_errors = false;
 };
 

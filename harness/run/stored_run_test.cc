@@ -39,7 +39,7 @@ class StoredRunTest : public testing::Test {
     ASSERT_TRUE(recorded) << recorded.error().message();
   }
 
-  /// Opening the database locks this directory, so the test does not lock it.
+  /// Not locked by the test, because Database::open() locks this directory.
   TemporaryFolder folder_;
   db::Database database_;
 };

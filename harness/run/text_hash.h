@@ -9,7 +9,7 @@
 
 namespace headcrash::run {
 
-/// Computes FNV-1a, and applies the finaliser of SplitMix64 to the result.
+/// Computes the FNV-1a hash and mixes it with the finaliser of SplitMix64.
 inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   std::uint64_t hash = base::fnv1a(text, base::kFnvBasis ^ seed);
   hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;

@@ -17,7 +17,7 @@ TEST(TimeLeft, UsesTheCellsMeanOrTheMeanOfAllTrials) {
   left.done("quick", 2'000);
   EXPECT_DOUBLE_EQ(*left.seconds(), 2 * 10 + 1 * 2 + 1 * 6);
   left.plan("slow", 0);
-  left.done("slow", 4'000);  // one trial more than planned
+  left.done("slow", 4'000);  // this group has finished more trials than were planned
   EXPECT_DOUBLE_EQ(*left.seconds(), 2 + 16.0 / 3);
 }
 

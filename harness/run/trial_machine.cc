@@ -1,5 +1,5 @@
-// Starts the machine of a trial. If the trial has two devices, writes a machine file for them
-// (trial_machine.h).
+// Starts the machine of a trial (trial_machine.h). For a trial with two devices, writes a machine
+// file that describes them.
 #include "harness/run/trial_machine.h"
 
 #include <fmt/format.h>
@@ -63,8 +63,8 @@ Result<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
                   device::ServedDevice& device, const adapters::LinuxAdapter& filesystem) {
   TRY(session.set_clock(spec.seed));
   TRY(const auto stats, device.control().request({{"stats", "read"}}));
-  // A guest in user mode sees the actual size of the device. For an array, this is the requested
-  // size rounded down to whole stripes. A QEMU guest is restored from a saved state, so it sees the
+  // User-mode Linux sees the actual size of the device, which for an array is the requested size
+  // rounded down to whole stripes. A QEMU guest is restored from a saved state, so it sees the
   // requested size.
   const std::uint64_t bytes =
       spec.accelerator == vm::Accelerator::user_mode

@@ -46,8 +46,8 @@ struct TrialGuestSpec {
 struct TrialGuest {
   std::unique_ptr<vm::Guest> guest;
   std::unique_ptr<run::GuestSession> session;
-  /// Result of preparing the guest. On success, the guest's clock is set, the guest sees the disks
-  /// of this machine, and its page cache holds no stale pages.
+  /// Success if the guest is ready: its clock is set, it sees the disks of this machine, and its
+  /// page cache has no stale pages. Otherwise, the error.
   Result<void> met;
 };
 /// Restores a guest and connects it to the machine's disks. Fails if no guest can be started.

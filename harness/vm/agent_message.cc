@@ -111,7 +111,7 @@ constexpr std::array kRequired{Required{"disk", {"bytes", "nonce", "flush"}},
                                Required{"inspect", {"mounted"}},
                                Required{"log", {"text"}},
                                Required{"stop-trace", {"devices"}}};
-/// Names of the events that report an unsuccessful operation.
+/// Names of the events that report an operation without full success.
 constexpr std::array<std::string_view, 3> kOperationEvents{"skipped", "partial", "failed"};
 
 tl::unexpected<Error> wrong(const std::string& field) {

@@ -26,8 +26,8 @@ constexpr std::chrono::seconds kHelloLimit{30};
 constexpr std::chrono::seconds kSendLimit{30};
 constexpr milliseconds kLook{200};  // polling interval of `give_up`
 
-// Connects to each server before QEMU starts. If QEMU found that a server is missing, its error
-// message would name only an internal node.
+// Checks that the disks' sockets exist before QEMU starts, because QEMU's error would name only an
+// internal node instead of the socket.
 Result<void> check_disks(const GuestSpec& spec) {
   for (const GuestDisk& disk : spec.disks) {
     std::error_code error;
@@ -53,9 +53,8 @@ Result<void> wait_until_loaded(Machine& machine) {
   return fail("QEMU", "loading the saved state timed out");
 }
 
-/// Starts QEMU and makes it load the state. Before the load begins, QEMU has already accepted the
-/// command line and the disks. If QEMU exits during the load, the state must therefore be damaged
-/// (ErrorKind::damaged).
+/// Starts QEMU, and waits until it has loaded the state. QEMU checks the command line and the disks
+/// first, so if it exits during the load, the state is damaged (ErrorKind::damaged).
 Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState& state,
                                          const std::filesystem::path& scratch) {
   TRY(auto machine,
@@ -114,7 +113,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
   for (bool again = true; again;) {
     TRY(const auto state, open_saved_state(spec, cache));
     machine = restore(spec, state, scratch);
-    // If QEMU could not load an old state, discard it and try again with a new one.
+    // Discard an old state that QEMU could not load, and try again with a new one.
     again = !machine && !state.fresh && machine.error().kind == ErrorKind::damaged;
     if (again) discard_saved_state(state);
   }

@@ -40,26 +40,25 @@ struct GuestImage {
   bool has_no_modules() const { return kernel_version == "own"; }
 };
 
-/// Returns true if the cache contains the kernel of user-mode guests that `parts` names. Builds
-/// nothing.
+/// Returns true if the kernel for user-mode guests that `parts` names has been built and is in the
+/// cache. Does not build it.
 bool user_mode_kernel_is_built(const std::filesystem::path& cache,
                                const adapters::GuestParts& parts = {});
 
-/// Returns the guest image. If anything on which it depends has changed, first runs
-/// scripts/build-guest, which prints its progress. `parts` lists additional files that a file
-/// system needs. Errors name the missing package, tool or file.
+/// Returns the guest image. If the image is missing or out of date, first runs scripts/build-guest,
+/// which prints its progress. `parts` lists additional files that a file system needs. Errors name
+/// the missing package, tool or file.
 Result<GuestImage> guest_image(const std::filesystem::path& cache,
                                const adapters::GuestParts& parts = {},
                                Accelerator accelerator = Accelerator::tcg);
-/// Returns the image without building it. Returns nullopt if the image has never been built, or if
-/// anything on which it depends has changed since. Does not modify the cache.
+/// Returns the image if it is built and up to date; otherwise, nullopt. Does not modify the cache.
 Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache,
                                                     Accelerator accelerator = Accelerator::tcg);
 /// Describes the image in a directory that build-guest has created. Rejects a user-mode kernel if
 /// its source lacks a required edit.
 Result<GuestImage> guest_image_in(const std::filesystem::path& folder);
 
-/// Images, keyed by file system name. File systems that need the same parts share an image.
+/// Images, with the same keys as `parts`. Entries that need the same parts share an image.
 /// guest_images() fails for the same reasons as guest_image().
 using GuestImages = std::map<std::string, GuestImage>;
 Result<GuestImages> guest_images(const std::filesystem::path& cache,
@@ -82,12 +81,12 @@ AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 /// One of the guest's disks. The first one is /dev/vda, the second /dev/vdb, and so on.
 struct GuestDisk {
   std::filesystem::path socket;  ///< Unix socket of an NBD or vhost-user server
-  /// NBD export: "" for the first device, "mark" for the disk that receives marks
+  /// NBD export: "" for the first device, "mark" for the disk for marks.
   std::string export_name;
   /// Size of the disk. It is part of the saved state's key, because a restored guest assumes the
   /// size that the disk had when the state was saved.
   std::uint64_t size_bytes = 0;
-  /// The disk's physical_block_size in the guest. It is also part of the saved state's key.
+  /// physical_block_size that the guest sees. Like the size, it is part of the saved state's key.
   std::uint32_t physical_sector_bytes = 512;
 };
 
@@ -99,9 +98,9 @@ struct GuestSpec {
   /// Used only with user_mode: the sockets of the clock, of the disk through which the agent
   /// communicates, and of the agent.
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
-  /// Used only with user_mode. If true, the guest does not notify a disk of each request, but only
-  /// once, when the guest becomes idle. Must be false if a disk has its own timing: the disk would
-  /// start requests a few nanoseconds late.
+  /// Used only with user_mode. If true, the guest notifies a disk only when it becomes idle, not
+  /// after each request. Must be false for disks with their own timing, because requests would
+  /// start a few nanoseconds late.
   bool late_kicks = false;
 };
 
@@ -114,7 +113,7 @@ inline constexpr std::uint64_t kMarkDiskBytes = 4096;
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
                       const std::vector<adapters::OtherDisk>& others);
 
-/// Receives each event that the agent reports during a request.
+/// Called for each event that the agent sends while it executes a request.
 using EventHandler = std::function<void(const nlohmann::json& event)>;
 
 class GuestProcess;

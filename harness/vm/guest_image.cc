@@ -63,7 +63,8 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
                 "set TMPDIR to a folder with free space");
   std::vector<std::string> argv{script.string(), "--agent", own.agent.string()};
   if (accelerator == Accelerator::user_mode) argv.emplace_back("--uml");
-  // Only a user-mode kernel needs --stacks: Debian's kernel can always record the stacks of writes.
+  // --stacks is needed only for a user-mode kernel. Debian's kernel can always record the stacks of
+  // writes.
   if (parts.stacks && accelerator == Accelerator::user_mode) argv.emplace_back("--stacks");
   argv.insert(argv.end(), more.begin(), more.end());
   const auto add = [&](const char* option, const std::string& value) {

@@ -38,7 +38,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Returns true if any process has the test's scratch directory on its command line.
+// Returns true if the command line of any process contains the path of the test's scratch
+// directory.
 bool some_process_names(const fs::path& folder) {
   std::error_code error;
   for (const auto& process : fs::directory_iterator("/proc", error)) {
@@ -74,7 +75,7 @@ class MemoryDisk {
   Result<base::Process> server_;
 };
 
-// Sets up the image, the accelerator and the scratch directory that all tests share.
+// A fixture with an image, an accelerator and a scratch directory that are shared by all tests.
 class GuestTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -175,8 +176,8 @@ TEST_F(GuestTest, RestoresTwiceAndKnowsItsClockAndDisks) {
          {{"do", "clock"}, {"unix_ns", 1'000'000'000'000'000'000}, {"seed", std::string(64, 'a')}});
     EXPECT_TRUE(exec(*guest, {"date", "-u", "+%Y-%m-%d"})["stdout"] == "2001-09-09\n");
 
-    // The server has the previous guest's writes. This guest must read them from the server and not
-    // from a stale cache.
+    // The disk must contain what the previous guest wrote. Stale cached pages from the saved state
+    // would show an empty nonce.
     const json disk = must(*guest, {{"do", "disk"}, {"path", "/dev/vda"}});
     EXPECT_EQ(disk["bytes"], kDiskBytes);
     EXPECT_EQ(disk["flush"], "write back");
@@ -319,7 +320,7 @@ TEST_F(GuestTest, RejectsInvalidRequestsAndEnforcesLimits) {
            {{"do", "exec"}, {"argv", {"sh", "-c", "sleep 100 & sleep 100"}}, {"timeout_ms", 300}});
   EXPECT_EQ(slow["timed_out"], true);
   EXPECT_EQ(slow["exit"], 128 + SIGKILL);
-  // This answer arrives after the host's time limit. It must not be mistaken for the answer to the
+  // The answer arrives after the host's time limit, and must not be mistaken for the answer to the
   // next call.
   const auto late =
       guest->call({{"do", "exec"}, {"argv", {"sleep", "1"}}, {"timeout_ms", 5000}}, 200ms);

@@ -63,8 +63,8 @@ GuestProcess::GuestProcess(std::string program, base::Process process, base::Jso
       agent_(std::move(agent)),
       scratch_(std::move(scratch)) {}
 
-/// Kills the whole process group, because each program of a user-mode Linux guest is a process on
-/// the host.
+/// Kills the whole process group. The programs of a user-mode Linux guest are processes on the
+/// host.
 void GuestProcess::kill() {
   if (process_.running()) ::kill(-process_.pid(), SIGKILL);
   process_.kill();
@@ -129,8 +129,8 @@ std::string GuestProcess::log() const {
 bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
-  // Send the request only once, because the guest would process each copy, which takes virtual
-  // time.
+  // Send the request only once. A guest that starts slowly would later process all copies, which
+  // takes virtual time.
   while (std::chrono::steady_clock::now() < deadline) {
     auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
     if (message && !check_message(*message)) return false;

@@ -21,7 +21,7 @@ struct Launch {
   std::filesystem::path scratch;  ///< directory for console.log and qemu.log
 };
 
-/// These functions return the paths of the two logs of a guest's process in its scratch directory.
+/// Return the paths of the guest's console log and of its process's log in `scratch`.
 std::filesystem::path console_in(const std::filesystem::path& scratch);
 std::filesystem::path log_in(const std::filesystem::path& scratch);
 

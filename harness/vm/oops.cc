@@ -66,7 +66,7 @@ constexpr std::array kDamageMessages{
     Pattern{"Bad inode number on dev ", "is out of range"},  // minix
 };
 
-// Lines that look like damage messages but are expected after a cut or an injected error.
+// Lines that match the patterns above but are expected after a power cut or an injected error.
 constexpr std::array kNormal{
     // btrfs prints its counts of I/O errors after each I/O error.
     Pattern{"BTRFS error (", " errs: wr "},

@@ -132,8 +132,8 @@ Result<std::string> saved_state_key(const GuestSpec& spec) {
   static const Result<std::string> version = qemu_version();
   if (!version) return forward_error(version);
   GuestSpec anywhere = spec;
-  // The image's key identifies the kernel, so the kernel's path must not be part of the state's
-  // key.
+  // The key of a state must not contain the kernel's path. The image's key already identifies the
+  // kernel.
   anywhere.image.kernel = "vmlinuz";
   anywhere.image.initramfs = "initramfs";
   std::string key = *version + spec.image.key + "\n";

@@ -17,8 +17,8 @@ std::string quoted_value(const std::string& value);
 
 enum class Disks {
   attached,  ///< use the NBD servers that the spec names
-  /// Use disks of zeroes that have the sizes in the spec. Booting then contacts no server, and the
-  /// saved state contains no connection to a server.
+  /// Use disks of zeroes with the sizes in the spec, so that the saved state contains no connection
+  /// to a server.
   blank,
 };
 

@@ -78,8 +78,8 @@ TEST(UserModeCommand, NamesItsClockAndDisksInOrder) {
   });
   ASSERT_NE(processor, words.end());
   EXPECT_LT(at("/cache/linux"),
-            // The option follows the kernel on the command line, so it is an argument of the
-            // kernel. The kernel passes it to the guest's programs as an environment variable.
+            // Options after the kernel's path are arguments of the kernel, which passes this one to
+            // the guest's programs as an environment variable.
             processor - words.begin());
   EXPECT_FALSE(has(words, "late_kicks"));
   spec.late_kicks = true;

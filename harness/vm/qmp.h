@@ -1,5 +1,6 @@
 #pragma once
-// A minimal client of QEMU's machine protocol. It can stop QEMU, and save and restore its state.
+// A minimal client of QEMU's machine protocol (QMP). It can stop the guest, and save and restore
+// the guest's state.
 
 #include <string>
 

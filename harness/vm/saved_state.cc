@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kBootLimit{180};
 constexpr std::chrono::seconds kSaveLimit{120};
-// A long limit, because QEMU's main loop is busy at the end of a save.
+// The limit is long, because QEMU's main loop is busy at the end of a save.
 constexpr std::chrono::seconds kQmpLimit{60};
 // Time to wait for another process that boots a guest and saves its state.
 constexpr std::chrono::seconds kLockLimit{400};
@@ -56,7 +56,7 @@ base::Descriptor open_if_key_matches(const fs::path& folder, const std::string& 
   text << stored.rdbuf();
   if (!stored || text.str() != key) return base::Descriptor();
   std::error_code error;
-  // Records that the state was used just now.
+  // Marks the state as recently used.
   fs::last_write_time(folder, fs::file_time_type::clock::now(), error);
   return base::Descriptor(::open((folder / "state").c_str(), O_RDONLY | O_CLOEXEC));
 }
@@ -67,7 +67,7 @@ void prune(const fs::path& states) {
   for (const auto& entry : fs::directory_iterator(states, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kHalfMade))
-      // The lock is free, so the process that created this directory is dead.
+      // The directory is left over: the process that created it is dead, because the lock is free.
       fs::remove_all(entry.path(), error);
     if (!name.starts_with("."))
       folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
@@ -108,8 +108,8 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
-/// Fails if the guest has so little memory that the kernel would panic. While the image is being
-/// unpacked, memory holds two copies of it, in addition to the kernel.
+/// Fails if the guest has too little memory to boot. While the kernel unpacks the initramfs, memory
+/// must hold the kernel and two copies of the initramfs.
 Result<void> check_memory(const GuestSpec& spec) {
   // Measured: with 256 MiB of memory, an image with 110 MiB of programs does not start.
   constexpr std::uint64_t kKernelMib = 48;

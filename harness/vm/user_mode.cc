@@ -20,13 +20,13 @@ constexpr std::chrono::seconds kUserModeBootLimit{60};
 constexpr int kBlockDevice = 2;                  // device ID of virtio-blk
 constexpr const char* kInitramfs = "initramfs";  // name of a symbolic link in the scratch directory
 
-/// Environment variables that hide the features of the host's processor from the guest's programs.
-/// The programs run on this processor, and its features would determine which library directories
-/// are searched and how much stack a call needs. Both would change the kernel's pages and names,
-/// and the times at which random numbers are drawn. With these settings, glibc assumes a processor
-/// with SSE2 and a cache of 1 MiB. The kernel passes unknown words of its command line to init as
-/// environment variables. The names are in the glibc manual, "Hardware Capability Tunables". In
-/// version 2.36, `ld.so --list-diagnostics` shows the effect.
+/// Environment variables that hide the features of the host's processor from the guest's programs,
+/// which run directly on this processor. Otherwise, these features would determine which library
+/// directories glibc searches and how much stack a call needs. The guest would then use other pages
+/// and names, and draw random numbers at other times, on another host. With these settings, glibc
+/// assumes a processor with SSE2 and a cache of 1 MiB. The kernel passes unknown words of its
+/// command line to init as environment variables. The glibc manual explains the names ("Hardware
+/// Capability Tunables"). In version 2.36, `ld.so --list-diagnostics` shows the effect.
 constexpr const char* kAnyProcessor =
     "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-BMI1,-BMI2,"
     "-ERMS,-FMA,-FMA4,-FSRM,-LZCNT,-MOVBE,-POPCNT,-RTM,-SSE3,-SSSE3,-SSE4_1,-SSE4_2,-XSAVE,-XSAVEC,"

@@ -85,8 +85,7 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
-/// Fails if the directory of a new file cannot be written. SQLite's error would say that the file
-/// is missing.
+/// Fails if a new file's directory is not writable. SQLite would report this as a missing file.
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
@@ -183,8 +182,8 @@ Result<void> insert_flushes(sqlite3* handle, std::int64_t phase,
       [&](Statement& insert, const LatencyBucket& b) { insert.bind(phase, b.upper_us, b.count); });
 }
 
-/// Stores the load over time of a measured phase. The load of other phases would take too much
-/// space, because a campaign has thousands of trials.
+/// Stores how the load changed during a phase. Does nothing for phases that were not measured,
+/// because a campaign has thousands of trials and the rows would take too much space.
 Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
   if (!record.measure || !record.measure->measured) return {};
   return insert_each(
@@ -419,8 +418,8 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
 
 Result<void> Database::close() && {
   const auto state = std::move(state_);
-  // The checkpoint is a separate statement, so that a full disk is reported. The change of
-  // journal_mode alone would not report it: SQLite then returns the old mode without an error.
+  // Checkpoint with a separate statement, which reports a full disk. If the checkpoint fails while
+  // journal_mode is changed, SQLite only returns the old mode, without an error.
   TRY(execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
   TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));
   TRY(const auto row, mode.step());

@@ -38,7 +38,7 @@ struct LatencyBucket {
   std::int64_t count = 0;
 };
 
-/// The first device's load in an interval of a phase.
+/// The activity of the first device during one interval of a phase.
 struct LoadRecord {
   double begin_ms = 0, end_ms = 0;  ///< model time since the start of the phase
   std::int64_t bytes_read = 0, bytes_written = 0, flushes = 0;
@@ -54,8 +54,8 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
-/// Name of a metric: the time, in seconds, for which a phase's job runs if that time is fixed. Such
-/// phases differ in the amount of work done rather than in time.
+/// Name of the metric that marks phases whose job has a fixed duration; the value is this duration
+/// in seconds. Such phases are compared by the amount of work done.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
 // Verdicts of the trials of benchmarks, experiments and surveys. These trials only measure. All
@@ -69,7 +69,7 @@ struct MetricRecord {
   double value = 0;
 };
 
-/// Counters of the guest's block layer (/proc/diskstats) for the requests of a phase.
+/// Counters of the guest's block layer (/proc/diskstats) for one phase.
 struct GuestDiskRecord {
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, merges = 0;
   double busy_ms = 0;
@@ -209,7 +209,7 @@ struct TrialRecord {
   /// The workload's parameters, such as "files=1000 users=4", and their scale: exact, scaled or
   /// custom.
   std::string parameters, scale;
-  /// Fraction of the CPU used by other processes during the trial.
+  /// Fraction of the host's processor time that other processes used during the trial.
   std::optional<double> host_busy;
 };
 
@@ -272,8 +272,8 @@ class Database {
   Result<std::optional<std::int64_t>> unfinished_run(const std::string& digest);
   /// Returns the newest run that has this digest, whether or not it has finished.
   Result<std::optional<std::int64_t>> newest_run_of(const std::string& digest);
-  /// Deletes the run's trials that have this verdict, and returns their number. If any trial was
-  /// deleted, the run counts as unfinished.
+  /// Deletes the run's trials that have this verdict, and returns the number of deleted trials. If
+  /// there were any, the run becomes unfinished.
   Result<std::int64_t> forget_trials(std::int64_t run, const std::string& verdict);
   Result<std::set<std::string>> finished_trials(std::int64_t run);
   /// Records a whole trial in one transaction.
@@ -281,8 +281,8 @@ class Database {
   /// Records an experiment's results in one transaction.
   Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
-  /// Updates the number of planned trials of a resumed run. Before a merged run is resumed, the
-  /// number covers only the shards that were merged.
+  /// Updates the number of planned trials of a run that is resumed. In a merged run, the old number
+  /// counts only the trials of the merged shards.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 

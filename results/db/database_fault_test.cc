@@ -206,7 +206,7 @@ TEST_F(DatabaseFault, RejectsAFolder) {
   EXPECT_FALSE(below_a_file.error().hint.empty());
 }
 
-/// Runs as an ordinary user, on a read-only file in a read-only directory.
+/// A child process without root's privileges opens a read-only file in a read-only directory.
 TEST_F(DatabaseFault, WorksReadOnlyWithoutPermissionToWrite) {
   {
     auto db = must(Database::open(file(), Database::Access::read_write));

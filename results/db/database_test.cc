@@ -133,7 +133,7 @@ TEST_F(DatabaseTest, AFailingStateRollsBackTheTrial) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   auto trial = some_explored_trial("k");
-  trial.states.push_back(trial.states.front());  // two states with the same name
+  trial.states.push_back(trial.states.front());  // a second state with the same name
   EXPECT_FALSE(db.record_trial(run, trial));
   for (const char* table :
        {"trial", "coverage", "step_time", "crash_state", "finding", "failure"}) {

@@ -86,8 +86,8 @@ class Remover {
           ::openat(above, steps[i].c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (next.get() < 0) {
         if (errno == ENOENT) return Removal::missing;
-        // ENOTDIR does not distinguish the two cases: with O_DIRECTORY, open() reports it for a
-        // symbolic link as well as for any other file that is not a directory.
+        // With O_DIRECTORY, open() returns ENOTDIR for symbolic links, too, so the message must
+        // mention both cases.
         return tl::unexpected(errno == ELOOP || errno == ENOTDIR
                                   ? steps[i] + " is not a folder, or is a link"
                                   : steps[i] + ": " + reason_of(errno));
@@ -150,7 +150,7 @@ class Collection {
 
   Result<GcOutcome> run() {
     TRY(auto found, candidates(database_, options_));
-    // A file must not be removed if a row that is kept also names it.
+    // Keep a file if a row that is not deleted also names it.
     for (const Candidate& each : found)
       if (!each.chosen) ++needed_[fs::path(each.path).lexically_normal().string()];
     TRY(auto forget, Statement::prepare(database_.handle(), "DELETE FROM artefact WHERE id = ?"));

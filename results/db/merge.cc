@@ -49,8 +49,8 @@ ShardedDigest split_digest(const std::string& digest) {
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
-  /// Start and end times of a run without shards; they identify the run. Such a run is never joined
-  /// with another run.
+  /// Start and end times of a run without shards. They identify the run, which is never merged with
+  /// another run.
   std::string execution;
   unsigned count = 1;
   std::map<unsigned, std::int64_t> planned;  ///< by shard
@@ -182,7 +182,7 @@ class Merge {
         return each.base == digest.base && each.execution == execution &&
                !each.from.contains(place);
       });
-      // An earlier database contains the same run, so this copy is omitted.
+      // Omit the run, because another database contains the same run.
       if (run != runs_.end() && !digest.sharded) {
         run->from[place] = true;
         ++outcome_.doubled_runs;
@@ -304,8 +304,8 @@ class Merge {
     return true;
   }
 
-  /// Converts a path that is relative to the directory of `database`. The result is relative to the
-  /// directory of the merged database.
+  /// Converts a path relative to the directory of `database` to a path relative to the directory of
+  /// the merged database.
   std::string moved(const fs::path& database, const std::string& path) {
     const fs::path whole = (fs::absolute(database).parent_path() / path).lexically_normal();
     std::error_code problem;
@@ -341,7 +341,8 @@ class Merge {
   std::vector<TableShape> tables_;
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;
-  std::map<std::string, IdMap> ids_;  ///< new IDs of the current database's rows, for each table
+  /// for each table: old ID of a row of the current database -> new ID
+  std::map<std::string, IdMap> ids_;
   /// For each merged trial: the database from which it comes.
   std::unordered_map<std::int64_t, fs::path> origin_;
   MergeOutcome outcome_;
@@ -361,7 +362,7 @@ Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& o
   return {};
 }
 
-/// Moves the file into place once its bytes are on the disk.
+/// Syncs the file, and then renames it to its final name.
 Result<void> publish(const fs::path& draft, const fs::path& output) {
   const int file = ::open(draft.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = file >= 0 && ::fsync(file) == 0;

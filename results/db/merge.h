@@ -27,10 +27,11 @@ namespace headcrash::db {
 
 struct MergeOutcome {
   std::size_t databases = 0, runs = 0, trials = 0;
-  /// Number of experiments that occur in several databases; each is merged once.
+  /// Number of runs of experiments that were omitted, because another database contains the same
+  /// run.
   std::size_t doubled_runs = 0;
-  /// Number of trials that were not merged, because an earlier database contains them with the same
-  /// verdict.
+  /// Number of trials that were skipped, because a database merged earlier contains them with the
+  /// same verdict.
   std::size_t doubled = 0;
   /// Number of artefacts whose files do not exist at the paths recorded in their database.
   std::size_t artefacts_missing = 0;

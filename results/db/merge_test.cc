@@ -70,8 +70,8 @@ TEST_F(MergeTest, MergesShardsIntoOneFinishedRun) {
                      "AND finished_at IS NOT NULL"),
       1);
   EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-  // In the merged database, each finding must belong to its trial's state, each failure to its
-  // state, and each bucket to its phase.
+  // After a merge, the IDs must still link each finding to the state of its trial, each failure to
+  // its state, and each bucket to its phase.
   EXPECT_EQ(*query_integer(
                 handle,
                 "SELECT count(*) FROM finding f JOIN crash_state c ON c.id = f.crash_state_id AND "
@@ -159,7 +159,7 @@ TEST_F(MergeTest, MergesDuplicateTrialsOnce) {
 
 TEST_F(MergeTest, SeparatesOtherCampaignsAndSecondRuns) {
   const auto a = shard("a", 0, 1, true);
-  const auto again = shard("a", 0, 1, true);  // a second run in the same file
+  const auto again = shard("a", 0, 1, true);  // adds a second run to the same file
   EXPECT_EQ(a, again);
   auto other = must(Database::open(folder() / "o.db", Database::Access::read_write));
   must(other.record_trial(must(other.begin_run(some_run())), some_trial("k")));

@@ -1,10 +1,11 @@
 #pragma once
-// A lock that is held while databases in a directory are created or migrated.
+// A lock on a directory, held while a database in the directory is created or migrated.
 //
-// The lock is needed because SQLite's busy timeout does not cover the change to WAL, and because a
-// file that another process is still creating looks like a foreign file. The lock is on the
-// directory, because closing any descriptor of the database file would release SQLite's own locks.
-// A server holds the same lock on its store's directory as long as it runs, so the wait is limited.
+// SQLite's busy timeout does not cover the change to WAL mode, and a database that another process
+// has only partly created would be rejected as a foreign file. The lock is on the directory,
+// because closing any descriptor of the database file would release SQLite's own locks. The wait
+// has a limit, because a server holds the same lock on its store's directory for as long as it
+// runs.
 
 #include <chrono>
 #include <filesystem>

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 class OpeningTurns : public ScratchFolder {
  protected:
-  /// Locks the directory in the same way as a server locks its store's directory.
+  /// Locks the directory as a server locks its store's directory.
   int lock_as_a_store() const {
     const int fd = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     EXPECT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);

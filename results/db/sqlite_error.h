@@ -14,7 +14,7 @@ namespace headcrash::db {
 /// error code alone does not explain the error; otherwise, it is empty.
 Error sqlite_error(sqlite3* handle, const std::string& doing = {});
 
-/// Returns the error for a corrupt file; `detail` is what the integrity check found.
+/// Returns the error for a corrupt database file. `detail` is the result of the integrity check.
 Error damaged(const std::filesystem::path& file, const std::string& detail);
 
 }  // namespace headcrash::db

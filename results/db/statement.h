@@ -34,7 +34,7 @@ class Statement {
     (bind_one(++index, values), ...);
     return *this;
   }
-  /// Like bind(), but for a number of values that is known only at run time.
+  /// As bind(), if the number of values is known only at run time.
   Statement& bind_all(const std::vector<Value>& values) {
     sqlite3_reset(statement_.get());
     int index = 0;
@@ -107,7 +107,7 @@ class Statement {
   }
 
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  int bind_code_ = SQLITE_OK;  ///< code of the first bind that failed; step() reports it
+  int bind_code_ = SQLITE_OK;  ///< code of the first failed bind, for step()
 };
 
 /// Runs SQL statements that have no parameters and no results.

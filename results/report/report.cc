@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kTrialsShown = 5;  // maximum number of trials shown for each cell
 
-/// Describes those trials of a cell that did not keep their promises, up to a limit.
+/// Describes the first kTrialsShown trials of a cell whose outcome is neither clean nor replayed.
 std::string failed_trials(const Facts& facts, const Cell& cell) {
   std::string text;
   std::size_t shown = 0;

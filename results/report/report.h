@@ -19,7 +19,7 @@ struct BaselineOptions {
   std::filesystem::path database;
   /// Run in `database`; default: the newest benchmark.
   std::optional<std::int64_t> run;
-  double tolerance = 0.05;  ///< smaller changes are ignored
+  double tolerance = 0.05;  ///< as a fraction (0.05 is 5 %); smaller changes are ignored
 };
 
 struct ReportOptions {

@@ -1,5 +1,5 @@
 // Tests the complete page. HEADCRASH_UPDATE_GOLDEN=1 rewrites the golden page (golden/report.html).
-// HEADCRASH_SHOW_REPORT=FOLDER keeps a realistic page in FOLDER for viewing.
+// HEADCRASH_SHOW_REPORT=FOLDER saves a realistic page in FOLDER.
 #include "results/report/report.h"
 
 #include <fmt/format.h>
@@ -33,8 +33,8 @@ class ReportTest : public db::ScratchFolder {
   }
 };
 
-/// Reduces a plot to its size, its colours and texts, and whether it has few or many shapes.
-/// Positions are ignored, because they depend on fonts.
+/// Replaces each plot with a summary: its size, colours and texts, and whether it has few or many
+/// shapes. Positions are omitted, because they depend on fonts.
 std::string plots_by_structure(const std::string& html) {
   std::string out;
   std::size_t from = 0;
@@ -237,7 +237,8 @@ TEST_F(ReportTest, ShowsABrokenPromiseAsACardAndALosingControlAsExpected) {
   EXPECT_NE(page.find("trials: 1 of 10"), std::string::npos);
   EXPECT_NE(page.find("Losses of negative controls, as expected: 2"), std::string::npos);
   EXPECT_NE(page.find("<span class=\"verdict good\">as expected</span>"), std::string::npos);
-  // On the map, an unexpected loss is filled, and a loss that a control must show is outlined.
+  // The map fills the cells of unexpected losses, and outlines those of losses that controls must
+  // show.
   const auto cell = [&](const char* hint) {
     const auto at = page.find(hint);
     return page.substr(page.rfind("<td class=", at), at - page.rfind("<td class=", at));
@@ -322,8 +323,8 @@ TEST_F(ReportTest, WritesAPageForViewing) {
   EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
 }
 
-/// Writes the report of a run with one cell. Returns the number of instructions that SQLite's
-/// virtual machine executes for the report, in thousands.
+/// Writes the report of a run that has one cell. Returns the number of instructions, in thousands,
+/// that SQLite's virtual machine executes for this.
 std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int requests) {
   auto db = must(db::Database::open(file, db::Database::Access::read_write));
   must(db::execute(db.handle(), "PRAGMA synchronous = OFF").map([] { return true; }));

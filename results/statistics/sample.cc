@@ -17,7 +17,7 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Computes only the count, the mean and the deviation.
+/// Computes a summary that has only the count, the mean and the deviation.
 Summary moments(std::span<const double> values) {
   Summary summary;
   summary.count = values.size();
@@ -46,7 +46,7 @@ double stretch_for(std::size_t count) {
   constexpr double kSquare = kZ * kZ;
   const double freedom = static_cast<double>(count - 1);
   const std::array terms = {
-      // Terms of the series for t / z in powers of 1 / freedom.
+      // Coefficients of t / z as a series in powers of 1 / freedom.
       (kSquare + 1) / 4,
       ((5 * kSquare + 16) * kSquare + 3) / 96,
       (((3 * kSquare + 19) * kSquare + 17) * kSquare - 15) / 384,
@@ -61,8 +61,8 @@ double stretch_for(std::size_t count) {
   return ratio * std::sqrt(static_cast<double>(count) / freedom);
 }
 
-/// Computes the central interval that contains the fraction kConfidence of the resamples.
-/// Multiplies its distances from `centre` by `stretch`, and returns the resulting interval.
+/// Returns the central interval that contains the fraction kConfidence of the resamples, after
+/// moving both of its ends away from `centre` by the factor `stretch`.
 Interval middle(std::vector<double> resamples, double centre, double stretch) {
   const double tail = (1 - kConfidence) / 2;
   const double low = quantile(resamples, tail);
@@ -70,8 +70,9 @@ Interval middle(std::vector<double> resamples, double centre, double stretch) {
   return {centre - (centre - low) * stretch, centre + (high - centre) * stretch};
 }
 
-/// Returns the probability that chance alone causes a difference at least as large as this one,
-/// given its standard error. If the standard error is zero, any difference is certain.
+/// Returns the probability that chance alone would cause a difference of at least this size, given
+/// the standard error of the difference. If the standard error is 0, the probability is 0 for any
+/// difference, and 1 for none.
 double p_of(double difference, double error, std::size_t freedom) {
   if (error > 0) return student_tail(std::abs(difference) / error, freedom);
   return difference == 0 ? 1 : 0;
@@ -216,9 +217,9 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
-  // The width of the interval depends on the number of values n in three ways. The standard error
-  // is proportional to 1 / sqrt(n). The factor by which the interval is stretched falls with n. The
-  // spread of the resamples is too small by the factor sqrt((n - 1) / n).
+  // The width of the interval depends on the number of values n through three factors: the standard
+  // error, which is proportional to 1 / sqrt(n); stretch_for(n), which decreases with n; and
+  // sqrt((n - 1) / n), by which the spread of the resamples is too small.
   const auto shape = [](std::size_t count) {
     const auto n = static_cast<double>(count);
     return stretch_for(count) * std::sqrt(n - 1) / n;

@@ -31,7 +31,7 @@ struct Summary {
   std::size_t count = 0;
   double median = 0, mean = 0, least = 0, greatest = 0;
   double deviation = 0;  ///< standard deviation of the sample (n - 1); 0 for one value
-  std::optional<Interval> mean_interval;  ///< nullopt if there are fewer than three values
+  std::optional<Interval> mean_interval;  ///< empty for fewer than three values
   /// Indices of the values outside Tukey's fences, that is, beyond the quartiles by more than 1.5
   /// times the interquartile range. These values are reported but never excluded.
   std::vector<std::size_t> outliers;
@@ -46,8 +46,8 @@ double quantile(std::span<const double> values, double share);
 
 enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 
-/// A measurement's change from a baseline. Smaller values count as better, as for times; to compare
-/// rates, pass their reciprocals.
+/// The change from a baseline to a new measurement. Smaller values are better, as for times. To
+/// compare rates, pass their reciprocals.
 struct Comparison {
   /// now / baseline: the ratio of the means or, for pairs, the geometric mean of the pairs' ratios.
   double ratio = 1;
@@ -65,9 +65,9 @@ struct Comparison {
 ///   cannot_tell  otherwise: too few values, or too much spread
 Comparison compare(std::span<const double> baseline, std::span<const double> now, double tolerance,
                    std::uint64_t seed = 1);
-/// Compares paired values; the two values of a pair come from the same repetition of an interleaved
-/// run. Pairing removes effects that the two values share. REQUIRES: `baseline` and `now` have the
-/// same number of values.
+/// Compares paired values. A pair consists of the values from the same repetition of an interleaved
+/// run, so effects that both values share cancel out. REQUIRES: `baseline` and `now` have the same
+/// number of values.
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now,
                          double tolerance, std::uint64_t seed = 1);
 
@@ -91,10 +91,10 @@ struct PairComparison {
 std::vector<PairComparison> compare_all_pairs(
     std::size_t count, const std::function<Comparison(std::size_t, std::size_t)>& compare);
 
-/// Estimates how many repetitions are needed in total for the interval of the mean to be within
-/// `relative` on either side, if the spread does not change. The result is from `values.size()` to
-/// `most`, or three if there are fewer than three values. Three values estimate the spread poorly,
-/// so call the function again as more values arrive.
+/// Estimates the total number of repetitions after which the confidence interval of the mean is
+/// within `relative` on either side, if the spread does not change. The result is between
+/// `values.size()` and `most`; it is 3 if there are fewer than three values. Three values estimate
+/// the spread poorly, so call the function again as more values arrive.
 std::size_t repetitions_needed(std::span<const double> values, double relative, std::size_t most);
 
 }  // namespace headcrash::statistics

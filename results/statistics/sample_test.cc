@@ -86,8 +86,8 @@ TEST(Comparison, ClassifiesBetterWorseAndSame) {
   EXPECT_EQ(compare(base, {}, 0.02).change, Change::cannot_tell);
 }
 
-/// Checks that a drift shared by both series hides a change of 3 % in unpaired values, but not in
-/// pairs.
+/// Both series drift together. The drift hides a difference of 3 % if the values are compared
+/// unpaired, but not if they are compared in pairs.
 TEST(Comparison, RemovesASharedDriftFromPairs) {
   std::vector<double> base;
   std::vector<double> now;
@@ -115,8 +115,8 @@ TEST(StudentTail, MatchesThePublishedTable) {
 }
 
 TEST(Comparison, MatchesAPairedTestForPairs) {
-  // The logarithms of the ratios are .1, .2 and .3. Their mean is .2, the standard error is .1 /
-  // sqrt(3), and t is 3.4641 with 2 degrees of freedom.
+  // The logarithms of the ratios are .1, .2 and .3, so their mean is .2 and the standard error is
+  // .1 / sqrt(3). Thus t is 3.4641, with 2 degrees of freedom.
   const std::vector<double> base = {1, 1, 1}, now = {std::exp(.1), std::exp(.2), std::exp(.3)};
   EXPECT_NEAR(*compare_pairs(base, now, .02).p, .0742, 1e-4);
   EXPECT_EQ(*compare_pairs(base, std::vector<double>{2, 2, 2}, .02).p, 0);
@@ -183,9 +183,8 @@ TEST(CorrectForNumber, SeldomSeparatesEquals) {
   EXPECT_LT(corrected, kContests / 9) << "5 % are expected, with a deviation of 2 %";
 }
 
-/// The expected numbers for `wild` were computed by hand from the sample's standard deviation of
-/// 18.3 and from Student's distribution: 16 values for 10 % (t = 2.13), and 54 values for 5 % (t =
-/// 2.01).
+/// The expected numbers for `wild` (16 and 54) were computed by hand from the sample's standard
+/// deviation, 18.3, and from Student's t: 2.13 for 10 % and 2.01 for 5 %.
 TEST(Repetitions, MatchTheNeedOfTheSpread) {
   const std::vector<double> calm = {100, 100.1, 99.9, 100};
   EXPECT_EQ(repetitions_needed(calm, 0.05, 30), 4U);

@@ -18,7 +18,8 @@ FlushCall of_descriptor(std::string_view kind) {
   return {.kind = kind};
 }
 
-/// Returns the flush that O_SYNC or O_DSYNC implies for later writes; nullopt without these flags.
+/// Returns the flush that each later write implies if the file is opened with O_SYNC or O_DSYNC;
+/// nullopt without these flags.
 std::optional<FlushCall> synchronous_open(const SystemCall& call, std::uint64_t open_flags) {
   const bool plain = call.number == SYS_open, second = call.number == SYS_openat2;
   const std::uint64_t flags = second ? open_flags : call.arguments.at(plain ? 1 : 2);
@@ -41,8 +42,8 @@ std::optional<FlushCall> synchronous_write(const SystemCall& call) {
                    .flags = RWF_SYNC | RWF_DSYNC};
 }
 
-/// Returns the change that a call such as open(2) may make to the parent directory. Returns nullopt
-/// if the flags do not include O_CREAT.
+/// Returns the change that a call of open(2), creat(2) or openat2(2) may make to the parent
+/// directory. Returns nullopt if the flags do not include O_CREAT.
 std::optional<ChangeCall> creating_open(const SystemCall& call, std::uint64_t open_flags) {
   const bool plain = call.number == SYS_open || call.number == SYS_creat;
   const std::uint64_t flags = call.number == SYS_creat     ? O_CREAT | O_TRUNC

@@ -21,7 +21,8 @@ struct FlushCall {
   /// not identify any object.
   enum class Object : std::uint8_t { descriptor, path, mapping, everything, unknown };
   Object object = Object::descriptor;
-  /// If `object` is `path`: index of the argument that contains the directory of a relative path.
+  /// Used if `object` is `path`: index of the argument with the descriptor of the directory to
+  /// which a relative path refers.
   std::size_t folder = 0;
   std::size_t argument = 0;  ///< index of the argument that names the object
   /// To skip the flush, the tracer clears the bits `flags` in this argument. If `flags` is 0, the
@@ -43,15 +44,15 @@ struct ChangeCall {
   /// The call creates, removes or renames an entry, so it changes the directory that contains the
   /// entry.
   bool names = false;
-  /// The entry changes only if the path does not exist yet.
+  /// The call changes the directory only if the path does not exist yet.
   bool only_creates = false;
   bool moves = false;                        ///< the object moves from the path to `to_path`
   bool removes = false;                      ///< the path no longer exists after the call
   std::size_t folder = kNone, path = kNone;  ///< indexes of arguments; `path` may be a descriptor
-  /// Like `folder` and `path`, but for the second path.
+  /// As `folder` and `path`, for the second path.
   std::size_t to_folder = kNone, to_path = kNone;
-  /// Value for an argument that the call does not have. A relative path is then resolved against
-  /// the working directory.
+  /// Index of an argument that the call does not have. If `folder` is kNone, relative paths are
+  /// resolved against the working directory.
   static constexpr std::size_t kNone = 6;
 };
 

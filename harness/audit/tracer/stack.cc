@@ -84,8 +84,8 @@ struct StackReader::Impl {
 };
 
 StackReader::StackReader() : impl_(new Impl) {
-  // The same library has different addresses in different processes, so libunwind must not cache
-  // anything.
+  // Disable libunwind's cache, because a library may be at different addresses in different
+  // processes.
   ::unw_set_caching_policy(impl_->space, UNW_CACHE_NONE);
 }
 
@@ -105,8 +105,8 @@ std::string StackReader::key_of(pid_t thread, std::string_view kind) {
     for (std::size_t depth = 0; depth < kFramesMost && frames.size() < kFramesInKey; ++depth) {
       unw_word_t address = 0;
       if (::unw_get_reg(&cursor, UNW_REG_IP, &address) != 0 || address == 0) break;
-      // A return address is the address of the instruction after the call. That instruction may
-      // belong to the next line, or even to the next function.
+      // A return address points to the instruction after the call, which may belong to the next
+      // line or even to the next function.
       Frame frame = frame_at(mappings, address - (depth > 0 ? 1 : 0));
       outside = outside || !is_c_library(frame.object);
       if (outside) frames.push_back(std::move(frame));

@@ -1,5 +1,5 @@
-// Reads a stopped thread through ptrace(2) and /proc (tracee.h). User-mode Linux has no
-// PTRACE_GET_SYSCALL_INFO, so registers are used.
+// Reads a stopped thread through ptrace(2) and /proc (tracee.h). Gets the system call from the
+// registers, because user-mode Linux has no PTRACE_GET_SYSCALL_INFO.
 #include "harness/audit/tracer/tracee.h"
 
 #include <fcntl.h>

@@ -34,7 +34,7 @@ std::int64_t now_ns() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-/// A change that is recorded when its call succeeds.
+/// A change to be recorded if the call succeeds.
 struct PendingChange {
   ChangeCall call;
   std::string path, to;
@@ -110,7 +110,7 @@ bool Tracer::start() {
   if (::ptrace(PTRACE_SEIZE, main_, nullptr, kOptions) != 0 ||
       ::ptrace(PTRACE_INTERRUPT, main_, nullptr, nullptr) != 0 ||
       ::waitpid(main_, &status, __WALL) != main_) {
-    open.reset();  // the child then reads end-of-file from the pipe and exits
+    open.reset();  // the child reads end-of-file from the pipe and exits
     ::waitpid(main_, &status, 0);
     return false;
   }
@@ -155,7 +155,7 @@ void Tracer::on_stop(pid_t thread, int status) {
     else
       on_exit(thread, state);
   } else if (event == PTRACE_EVENT_EXEC) {
-    threads_[thread] = {.in_call = true};  // the next stop is the exit from execve(2)
+    threads_[thread] = {.in_call = true};  // the next stop is at the exit from execve(2)
   } else if (event == PTRACE_EVENT_STOP) {
     if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
       ::ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);  // leave the thread stopped by job control

@@ -42,7 +42,7 @@ struct FlushCounts {
   std::uint64_t calls = 0, skipped = 0;
   std::int64_t ns = 0;      ///< sum of the durations of the executed calls
   std::string example;      ///< path of the first call's target, in the program's directory
-  std::uint64_t first = 0;  ///< position of the first call among all flush calls
+  std::uint64_t first = 0;  ///< number of flush calls in the program before this site's first call
   bool can_skip = true;
 };
 

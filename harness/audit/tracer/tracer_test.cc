@@ -137,7 +137,7 @@ constexpr const char* kFileToFlush = "HEADCRASH_FILE_TO_FLUSH";
   return flush_descriptor(descriptor) + 2;
 }
 
-/// The next test runs this test in a traced process.
+/// Started by the next test in a traced process; skipped otherwise.
 TEST(TracedProgram, FlushesFromTwoCallers) {
   const char* const path = std::getenv(kFileToFlush);
   if (path == nullptr) GTEST_SKIP() << "the tracer's test runs it";

@@ -9,7 +9,7 @@ void Unflushed::changed(const std::string& path, const ChangeSite& site) {
 
 void Unflushed::moved(const std::string& from, const std::string& to) {
   auto node = open_.extract(from);
-  open_.erase(to);  // the object that had this name no longer exists
+  open_.erase(to);  // the rename has replaced the object that had this name
   if (node.empty()) return;
   node.key() = to;
   open_.insert(std::move(node));

@@ -23,7 +23,7 @@ struct ChangeSite {
 };
 
 struct UnflushedChange {
-  /// Number of lines that the program printed while the change was unflushed.
+  /// Number of printed lines at which a change from this site was unflushed.
   std::uint64_t lines = 0;
   std::string target;  ///< path of the first file or directory that was changed
 };

@@ -28,16 +28,17 @@ constexpr std::size_t kFailuresKept = 20;
 // show that the control was detected.
 constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
-/// A low limit, because other runs of the same operations already check most of these states.
+/// The limit is low, because other runs of the same operations already check most of these states.
 constexpr std::uint64_t kStatesUnderASchedule = 100;
 /// Number of additional random schedules of a shared history. The crash states of these runs are
 /// not checked.
 constexpr std::size_t kSchedulesWithoutStates = 8;
-/// The smallest cache has to evict buffers even if the disk is small.
+/// Sizes of the buffer cache in bytes. The smallest is so small that buffers are evicted even with
+/// a small disk.
 constexpr std::array<std::uint64_t, 3> kCacheBytes{4 << 20, 512 << 10, 192 << 10};
-/// Limits on the number of states for runs whose final image is damaged. The first limit is low,
-/// because other workloads already check these states. The limit for controls is higher, because a
-/// control must still be detected.
+/// Limits on the number of states of a run whose final image is damaged. For most systems the limit
+/// is low, because other workloads already check these states. It is higher for controls, because
+/// the damage must still be detected.
 constexpr std::uint64_t kStatesWithDamage = 10, kStatesOfDamagedControls = 300;
 constexpr std::uint64_t kDamagedImages = 100;        // per run
 constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // a limit that keeps seeds readable
@@ -79,8 +80,7 @@ class SchemesRun {
     if (!explored) return forward_error(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;
-    // A control is expected to fail, so its failures are not reduced to a minimal set of lost
-    // writes.
+    // Controls are expected to fail, so their failures are not minimised.
     const auto minimise =
         trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
     TRY(in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
@@ -107,8 +107,8 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Returns true if further trials cannot change the result: a scheme has failed, or the
-  /// campaign's only scheme is a control that has been detected.
+  /// Returns true if further trials cannot change the campaign's result. This is so if a scheme has
+  /// failed, or if the only scheme is a control whose fault has been detected.
   bool known() const {
     return failed_ || (caught_ && !campaign_.scheme.empty() &&
                        campaign_.scheme.find(',') == std::string::npos);
@@ -129,8 +129,8 @@ class SchemesRun {
     return std::min(campaign_.budget, most);
   }
 
-  /// Returns the options of a run. All runs with the elevator have the same pauses; each run with a
-  /// random order has its own pauses.
+  /// Returns the options of a run. The pauses between operations are the same in all elevator runs,
+  /// but differ between runs with a random order.
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial,
                                              const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {
@@ -176,7 +176,7 @@ class SchemesRun {
     return {};
   }
 
-  /// The faults and the operations of a failed trial, as text for its report.
+  /// The faults and the operations of a failed trial, as text.
   struct Faults {
     std::string summary, operations;
   };
@@ -246,8 +246,8 @@ class SchemesRun {
     return record;
   }
 
-  /// Describes why the coverage of a strategy is incomplete. If the driver's rules forbid some of
-  /// the generated states, gives their number.
+  /// Returns the reason why the coverage of a strategy is incomplete. It includes the number of
+  /// generated states that the driver's rules forbid, if there are any.
   static std::string bound_of(const in_process::StrategyCoverage& part) {
     if (part.forbidden == 0) return part.found.bound;
     return fmt::format("{}{}the driver's rules forbid {} states", part.found.bound,

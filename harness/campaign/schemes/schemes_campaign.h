@@ -16,9 +16,9 @@
 
 namespace headcrash::campaign {
 
-/// Prefix of the coverage rows for a system's alternative recovery (adapters::RecoveryTrial). Such
-/// a row counts, for example, the images that were also recovered in this way. Other rows have
-/// already counted these images as states.
+/// Prefix of the coverage rows for a system's alternative recovery (adapters::RecoveryTrial). The
+/// row's count is, for example, the number of images that were also recovered in this way. It must
+/// not be added to the number of states, because other rows already include these states.
 inline constexpr std::string_view kOtherRecovery = "other recovery: ";
 
 /// Runs the trials one after the other, on one core; to use more cores, run several shards. Fails

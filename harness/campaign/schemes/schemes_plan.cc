@@ -19,28 +19,30 @@ namespace {
 
 constexpr std::string_view kAllSchemes = "all";
 constexpr std::uint64_t kFaultsPerRow = 1000, kFaultsPerRun = 100;
-/// Orders 0 to kOrders - 1 are the elevator (0) and five random orders (in_process/record_run.h).
-/// With the next kOrders orders, pauses end while the disk is busy. Families whose operations must
-/// run during background writes use these later orders.
+/// Number of request orders in each of two groups (in_process/record_run.h). The first group
+/// consists of the elevator (order 0) and random orders. The second group has only random orders;
+/// its pauses end while the disk is busy. Families whose operations must run during background
+/// writes use the second group.
 constexpr std::uint64_t kOrders = in_process::kFirstBusyOrder;
 
 /// The runs of one workload family in the whole campaign, and the disk on which they take place.
 struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
-  /// Number of request orders under which each workload runs. Consecutive orders alternate between
-  /// a slow and a fast processor.
+  /// Number of request orders under which each workload runs. A slow processor and a fast one are
+  /// used alternately for these orders.
   std::uint64_t orders = 1;
   /// Number of fiber schedules under which each workload also runs. Each schedule uses a different
   /// request order.
   std::uint64_t schedules = 0;
-  /// Number of runs of each workload with I/O errors. All runs but the first also have a fiber
-  /// schedule, because an error may end an operation for which other users wait.
+  /// Number of runs of each workload with I/O errors. In all runs but the first, fibers are also
+  /// scheduled in random order, because other users may be waiting for the operation that fails.
   std::uint64_t faults = 1;
-  /// If false, the family runs only if it is requested by name. Its few faults might not expose a
-  /// control, and a control that passes would invalidate a shard of the whole campaign.
+  /// If false, the family runs only if it is requested by name. It injects few faults, so a control
+  /// might pass, which would invalidate a shard of the whole campaign.
   bool in_whole = true;
-  std::uint64_t first_order = 0;  ///< a multiple of kOrders
+  /// number of the first request order; must be a multiple of kOrders
+  std::uint64_t first_order = 0;
 };
 constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"reuse", "tiny", 16},
@@ -78,8 +80,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"holes", "deep", 6, 1, 2},
     {"syncs", "tiny", 6, 2, 4, 8},
     {"fsyncs", "deep", 8, 2, 4, 8},
-    // These families run without faults. A rest promises that earlier changes are on the disk, and
-    // an I/O error may break this promise.
+    // These families run without injected faults. Their `rest` operations promise that earlier
+    // changes are on the disk, but an I/O error may prevent this.
     {"rests", "tiny", 6, 1, 0, 0},
     {"rests", "plain", 6, 1, 0, 0},
     {"many-users", "tiny", 8, 2, 4, 4},
@@ -150,7 +152,7 @@ class Turns {
 
 std::vector<std::string> members(const FamilyShare& family) {
   std::vector<std::string> list;
-  // Each row of kFamilies has a separate range of fault seeds.
+  // The rows of kFamilies use disjoint ranges of fault seeds.
   const auto first_faults = static_cast<std::uint64_t>(&family - kFamilies.data()) * kFaultsPerRow;
   for (std::uint64_t i = 0; i < family.count; ++i) {
     const std::string name = fmt::format("{}/{}", family.name, i);
@@ -189,8 +191,8 @@ bool is_family(std::string_view name) {
   return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
 }
 
-/// Returns true if all systems have the family's disk and, if the family damages the image, can
-/// judge a repair.
+/// Returns true if the family can run on all `systems`. They must have the family's disk and, for
+/// the family `damage`, repair trials.
 bool is_possible(const FamilyShare& family,
                  std::span<const adapters::SystemUnderTest* const> systems) {
   return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {
@@ -199,8 +201,8 @@ bool is_possible(const FamilyShare& family,
   });
 }
 
-/// Removes a suffix that consists of `sign` and a number. Returns the number, or nullopt if `text`
-/// does not contain `sign`. Fails if the characters after `sign` are not a number.
+/// Removes the suffix that begins at the last `sign`, and returns the number after `sign`. Returns
+/// nullopt if `text` does not contain `sign`. Fails if the rest of the suffix is not a number.
 Result<std::optional<std::uint64_t>> parse_suffix(std::string_view& text, char sign,
                                                   std::string_view what) {
   const std::size_t at = text.rfind(sign);

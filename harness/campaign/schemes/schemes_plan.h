@@ -50,8 +50,8 @@
 
 namespace headcrash::campaign {
 
-/// The parts of a campaign's name. parse_schemes_campaign() returns nullopt if the name is not of
-/// this kind.
+/// The parts of a campaign's name. parse_schemes_campaign() returns nullopt if the name is not that
+/// of a schemes campaign.
 struct SchemesCampaign {
   const adapters::FileSystemType* type = adapters::file_system_types().front();
   /// One or several schemes, separated by commas; empty for all schemes.
@@ -82,7 +82,7 @@ struct SchemesWorkload {
   /// workloads.
   std::optional<std::uint64_t> enumerated;
   std::optional<std::uint64_t> faults;  ///< seed of the faults, if there are any
-  /// Determines the seeds of the damage; nullopt if the image is not damaged.
+  /// The image is damaged with seeds derived from this number; nullopt if it is not damaged.
   std::optional<std::uint64_t> damage;
 
   bool shares_names() const { return shared || enumerated; }
@@ -115,7 +115,8 @@ class SchemesPlan {
   run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< number of workloads in the shard
   std::vector<std::string> listed_;  ///< workloads of all shards, except those of seq-2
-  std::uint64_t seq2_ = 0;           ///< count of seq-2 workloads, which are looked up by index
+  /// number of seq-2 workloads; they are not listed but found by index
+  std::uint64_t seq2_ = 0;
 };
 
 }  // namespace headcrash::campaign

@@ -68,7 +68,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
 
 TEST(SchemesPlan, EverySchemeRunsSeq1AShareOfSeq2AndAllFamilies) {
   const auto systems = adapters::file_system_types().front()->systems();
-  // A control that only a few workloads expose runs with one of these workloads only.
+  // A control with a nonempty `shown_by` runs with only that workload.
   const std::uint64_t schemes = systems.size(),
                       everywhere = static_cast<std::uint64_t>(
                           std::ranges::count_if(systems, [](const auto& system) {
@@ -169,7 +169,7 @@ TEST(SchemesPlan, SelectsWorkloadsWithIoErrors) {
 }
 
 TEST(SchemesPlan, RunsEachWorkloadOfAFamilyWithIoErrorsToo) {
-  std::map<std::string, int> plain, with_faults;  // number of runs of each workload
+  std::map<std::string, int> plain, with_faults;  // numbers of runs, by workload
   const SchemesPlan plan = plan_of("ufs-schemes/chains/regrowth");
   for (std::uint64_t i = 0; i < plan.size(); ++i) {
     const auto trial = parse_schemes_workload(plan.at(i).workload);

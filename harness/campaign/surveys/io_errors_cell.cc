@@ -169,7 +169,7 @@ class CellRun : private SurveyCellRun {
   const IoErrorCell& cell_;
   WrittenRange written_;
   ArmedFaults faults_;
-  /// Result of the attempt to create a new file at the end: 0, an errno, kNotReached or kHung.
+  /// Result of creating a new file at the end: 0, an errno, kNotReached or kHung.
   int create_ = kNotReached;
   // True if the guest hangs or has died. Only a power cut is then possible.
   bool gone_ = false;
@@ -236,9 +236,8 @@ Result<json> CellRun::ask(const json& request, const vm::EventHandler& on_event)
   return answer;
 }
 
-/// Runs the operations and returns the result of each. The guest reports only the end of
-/// persistence points. If the guest hangs, the results of all other operations are therefore
-/// unknown.
+/// Runs the operations and returns their results. The guest reports only completed persistence
+/// points, so after a hang the results of all other operations are unknown.
 std::vector<int> CellRun::do_all(const Lines& lines) {
   std::vector<int> answers(lines.size(), 0);
   std::size_t reported = 0;  // number of operations that are known to be complete
@@ -286,10 +285,9 @@ Result<void> CellRun::format_and_set_up() {
   return {};
 }
 
-/// Makes XFS write metadata to its final place after the log has been idle for one second; the
-/// default is half a minute. XFS then also writes log records that cover the metadata. Used only in
-/// cells that wait for such a write, because the log records would trigger the faults of other
-/// cells.
+/// Makes XFS write metadata to its final place after the log has been idle for one second instead
+/// of half a minute. Only cells that wait for such a write use this, because XFS then also writes
+/// log records, which would trigger the faults of other cells.
 Result<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));
@@ -328,9 +326,9 @@ RangeContent CellRun::inspect_write(std::string_view how) {
   return content;
 }
 
-/// Calls sync(2) and then syncfs(2); only syncfs(2) reports errors. If the fault of the cell
-/// affects a late write of metadata, waits between the two calls until the kernel has issued this
-/// write.
+/// Calls sync(2) and then syncfs(2), because only syncfs(2) reports errors. If the cell's fault
+/// affects a late write of metadata, waits for 4 s between the two calls, so that the kernel issues
+/// this write.
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().problem);
@@ -366,8 +364,8 @@ void CellRun::more_work() {
   outcome_.reread = inspect_write("after dropping caches");
 }
 
-/// Reads the mount's state from /proc/mounts, and tests whether a file can be created. The file
-/// remains empty, because its data could go to a block that cannot be written.
+/// Reads the mount's state from /proc/mounts, and tries to create an empty file. Data could be
+/// written to a faulty block and cause a different error.
 void CellRun::read_mount_state() {
   const auto mounts = ask({{"do", "exec"},
                            {"argv", {"busybox", "grep", run::kMountPoint, "/proc/mounts"}},
@@ -390,7 +388,7 @@ Result<void> CellRun::end_session() {
   if (!cut) {
     const auto unmounted = ask({{"do", "unmount"}, {"target", run::kMountPoint}});
     note("unmount", unmounted ? "ok" : gone_ ? "hang" : unmounted.error().problem);
-    if (gone_) cut = true;  // the session can then end only with a power cut
+    if (gone_) cut = true;  // after a hang, only a power cut can end the session
   }
   if (cut) {
     TRY(control({{"power", "cut"}}));
@@ -452,8 +450,8 @@ void CellRun::judge_tree(const std::vector<oracle::ObservedObject>& tree) {
   const auto see = [&](const WrittenRange& range) { return content_of(tree, range); };
   const std::uint64_t blocks = Files::kWrittenBlocks;
   outcome_.recovered = see(written_);
-  // The blocks between the later write and the failed write were synced in the setup and have not
-  // been written since.
+  // These blocks are between the second write and the failed write. They were synced in the setup
+  // and have not been written since.
   outcome_.rest =
       see({"a", Files::kFileA, Files::kLaterFrom + blocks, blocks, {}, Files::kOldVersion});
   outcome_.later = see(

@@ -30,7 +30,8 @@ std::string little_hex(std::uint64_t value, std::size_t bytes) {
   return text;
 }
 
-/// Returns the beginning of the first stamp in the write that must fail, in hexadecimal.
+/// Returns the beginning of the stamp of block `block` in the write that is to fail, in
+/// hexadecimal.
 std::string data_hex(std::uint64_t block) {
   std::array<std::byte, workload::kStampBytes> bytes{};
   workload::write_stamp({Files::kFileA, Files::kFailedVersion, block}, bytes);
@@ -44,9 +45,9 @@ struct Block {
   std::string_view what;
 };
 
-/// The mode in the inode of file `a`. The patterns below also contain the size of `a`, which no
-/// other file has.
-constexpr std::string_view kModeOfA = "a481";  // mode 0644 of a regular file
+/// The mode of file `a` (regular, 0644) as stored in its inode. The patterns below also contain the
+/// size of `a`, which no other file has.
+constexpr std::string_view kModeOfA = "a481";
 
 Block metadata_block(std::string_view type, std::string_view filesystem, std::uint64_t inode) {
   if (type == "ext4")
@@ -66,7 +67,7 @@ Block metadata_block(std::string_view type, std::string_view filesystem, std::ui
 Block journal_block(std::string_view type) {
   if (type == "ext4") return {"c03b399800000001", "", false, "a descriptor block of the journal"};
   if (type == "xfs") return {"feedbabe", "", false, "a record of the log"};
-  if (type == "btrfs")  // fields of the header: owner BTRFS_TREE_LOG_OBJECTID (-6), number of items
+  if (type == "btrfs")  // the owner in the header, BTRFS_TREE_LOG_OBJECTID (-6)
     return {"faffffffffffffff", "", false, "a node of the log tree"};
   // A segment has 2 MiB. The first segment holds the superblock, and the next two hold the
   // checkpoint packs.

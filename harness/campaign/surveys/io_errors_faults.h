@@ -27,14 +27,14 @@ struct IoErrorFiles {
   /// First block of the failing write in cells of kind data_overwrite. In all other cells, the
   /// write appends to the file.
   static constexpr std::uint64_t kOverwrittenFrom = 16;
-  /// First block of the second write to the same file, which follows the failing write.
+  /// First block of the second write to `a`. This write is issued after the write that fails.
   static constexpr std::uint64_t kLaterFrom = 0;
 };
 
 struct ArmedFaults {
   std::vector<std::string> specs;  ///< in the format of plugin/model/faults/faults.h
   bool late = false;
-  std::string what;  ///< describes the block whose write fails
+  std::string what;  ///< description of the block whose write fails
 };
 
 /// Returns the faults of a cell. `type` is the file system type of the adapter; `inode` is the

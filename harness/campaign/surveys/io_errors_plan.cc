@@ -22,8 +22,8 @@ struct TestedFileSystem {
   std::string_view filesystem;
   bool journals = true;  ///< has a journal, a log or checkpoints
   bool copies_metadata = false;
-  /// True if only requests for data are to fail, because the adapter's mount option affects no
-  /// other errors.
+  /// True if only writes of data may fail, because the adapter's mount option affects only errors
+  /// of such writes.
   bool only_data = false;
 };
 constexpr std::array kSubjects{

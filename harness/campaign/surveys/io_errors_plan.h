@@ -44,7 +44,8 @@ struct IoErrorCell {
   /// Name of an adapter, optionally with a mount option: "ext4+data_err=abort".
   std::string filesystem;
   FailedRequest failed = FailedRequest::none;
-  bool lasting = false;  ///< true if the failure is permanent, false if only one request fails
+  /// true if all requests fail from then on; false if only one request fails
+  bool lasting = false;
   SessionEnd end = SessionEnd::cut;
 
   std::string key() const;      ///< "ext4/data-append/once/cut"

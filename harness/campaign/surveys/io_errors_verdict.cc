@@ -16,7 +16,7 @@ namespace {
 using oracle::ContentRun;
 using oracle::ObservedObject;
 
-/// Number of blocks of each kind in the range.
+/// Numbers of blocks in the range, by content.
 struct Counts {
   std::uint64_t fresh = 0, old = 0, zero = 0, foreign = 0;
 };
@@ -49,8 +49,8 @@ bool lost(RangeContent content) {
   return content != RangeContent::fresh && content != RangeContent::unseen;
 }
 
-/// Judges a write that follows the failing write. `fsync` is the result of the only fsync after it:
-/// 0 or an errno.
+/// Judges a write that follows the failed write. `fsync` is the result of the only later fsync: 0
+/// or an errno.
 void judge_synced(std::string_view what, int fsync, RangeContent content,
                   std::vector<std::string>& said) {
   if (fsync == 0 && lost(content))

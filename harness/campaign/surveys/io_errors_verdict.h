@@ -40,7 +40,7 @@ std::string_view name(RangeContent content);
 /// before the write, returns `old`.
 RangeContent content_of(std::span<const oracle::ObservedObject> tree, const WrittenRange& range);
 
-/// The result of an operation is 0 for success, an errno, or one of these values.
+/// Results of operations are 0 for success, an errno, or one of these constants.
 inline constexpr int kNotReached = -1;
 inline constexpr int kHung = -2;
 /// Returns "ok", "-", "hang", or the name of the errno, such as "EIO".
@@ -61,24 +61,26 @@ enum class AfterRecovery : std::uint8_t {
 std::string_view name(AfterRecovery state);
 
 struct IoErrorOutcome {
-  bool control = false;  ///< a control, in which no fault was injected
+  bool control = false;  ///< true for a control, in which no fault was injected
   // Results of fsync for the file whose write fails: through the descriptor of the write (first and
   // second call), through a descriptor opened later, and after sync().
   int first_fsync = kNotReached, second_fsync = kNotReached, reopened_fsync = kNotReached,
       fsync_after_sync = kNotReached;
   int syncfs = kNotReached;
-  /// Results of a later write to other blocks of the same file, and of the fsync after this write.
+  /// Result of a later write to other blocks of the same file, and result of the fsync after this
+  /// later write.
   int later_write = kNotReached, later_fsync = kNotReached;
   int other_fsync = kNotReached;  ///< another file
-  /// Result of fsync for a file that is created after the failure.
+  /// Result of fsync for a file that is created after the write error.
   int new_file_fsync = kNotReached;
   int unmount = kNotReached;
   MountState state = MountState::unknown;
   RangeContent cached = RangeContent::unseen;  ///< while mounted
-  /// Contents read from the mounted file system after clean pages have been dropped.
+  /// Content read from the mounted file system after its clean pages have been dropped from the
+  /// page cache.
   RangeContent reread = RangeContent::unseen;
   RangeContent recovered = RangeContent::unseen;  ///< after recovery
-  /// Contents of the data that was synced in the setup and has not been written since.
+  /// Content of the blocks that were synced in the setup and have not been written since.
   RangeContent rest = RangeContent::unseen;
   RangeContent later = RangeContent::unseen, other = RangeContent::unseen,
                new_file = RangeContent::unseen;

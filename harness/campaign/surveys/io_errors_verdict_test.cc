@@ -1,4 +1,4 @@
-// Tests how the contents of ranges are classified, and which unexpected results are reported.
+// Tests the classification of a range's content, and the detection of unexpected results.
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <gtest/gtest.h>

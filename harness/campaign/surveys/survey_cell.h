@@ -46,7 +46,7 @@ class SurveyCellRun {
 
   /// Sends a request to the drive's control socket.
   Result<void> control(const nlohmann::json& request);
-  /// Starts a guest, which replaces the previous one.
+  /// Starts a guest in place of the current one, if any.
   Result<void> start_guest();
   Result<void> make_file_system();
   /// Mounts a fresh file system. Fails if the kernel refuses the mount.

@@ -21,19 +21,19 @@
 
 namespace headcrash::campaign {
 
-/// A list of operations that is divided by `rest` operations into parts. The parts can be sent
-/// separately.
+/// A list of operations with rests, which divide it into parts that can be sent separately. A rest
+/// is a sync, preceded by a join if there are several threads.
 struct RestedWorkload {
   std::vector<workload::Operation> operations;
-  /// For each rest, the number of operations before it. The last rest is at the end of the list.
+  /// For each rest, the number of operations up to the end of its sync. The last rest ends the
+  /// list.
   std::vector<std::size_t> rests;
 };
-/// Adds a rest after each group of `every` operations. If a file is open at that point, adds the
-/// rest as soon as the file has been closed.
+/// Adds a rest after every `every` operations. If a file is open at that point, the rest follows
+/// the operation that closes the file.
 RestedWorkload with_rests(const std::vector<workload::Operation>& operations, std::size_t every);
 
-/// Returns the differences between `tree` and the tree that these operations create on the
-/// reference.
+/// Returns the differences between `tree` and the oracle's reference tree after these operations.
 Result<std::vector<oracle::Finding>> differences(
     std::span<const workload::Operation> operations,
     const std::vector<workload::FailedOperation>& failed_operations,

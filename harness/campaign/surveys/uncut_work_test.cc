@@ -1,5 +1,5 @@
 // Tests how rests are added to a list of operations, and which differences from the reference are
-// found.
+// reported.
 #include "harness/campaign/surveys/uncut_work.h"
 
 #include <gtest/gtest.h>

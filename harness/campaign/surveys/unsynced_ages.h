@@ -24,7 +24,7 @@ namespace headcrash::campaign {
 
 struct UnsyncedWorkload {
   std::vector<workload::Operation> operations;
-  std::size_t set_up = 0;          ///< number of operations before the first round
+  std::size_t set_up = 0;          ///< number of operations in the setup, before the first round
   std::vector<std::size_t> rests;  ///< for each round, the index of its `rest` operation
 };
 UnsyncedWorkload unsynced_workload(std::uint32_t rounds);
@@ -42,8 +42,8 @@ struct ChangeAge {
   bool lost = false;
   std::uint64_t bytes = 0;
 };
-/// Returns all changes in rounds that have a mark, with their ages. A change is lost if `tree` does
-/// not contain it.
+/// Returns the changes of all rounds that have a mark. A change is lost if `tree` does not contain
+/// it.
 std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload,
                                    std::span<const RestMark> marks, std::int64_t cut_at_ns,
                                    std::span<const oracle::ObservedObject> tree);

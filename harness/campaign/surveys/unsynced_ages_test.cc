@@ -1,4 +1,4 @@
-// Tests the evaluation of unsynced-loss with constructed trees.
+// Tests how unsynced-loss evaluates trees, using constructed trees.
 #include "harness/campaign/surveys/unsynced_ages.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ std::vector<ObservedObject> tree_after(const UnsyncedWorkload& workload, std::si
     ObservedObject& file = *find(operation.path);
     const std::uint64_t first = operation.offset / workload::kStampBytes,
                         blocks = operation.length / workload::kStampBytes;
-    // Replaces the runs of the written blocks with one run for each block.
+    // Replaces the runs for the written blocks. Each written block gets its own run.
     std::vector<ContentRun> runs;
     for (const ContentRun& run : file.runs)
       if (run.first_block < first || run.first_block >= first + blocks) runs.push_back(run);
@@ -56,14 +56,14 @@ std::vector<RestMark> marks_of(const UnsyncedWorkload& workload) {
 TEST(UnsyncedAges, LostChangesHaveTheAgeOfTheirRound) {
   const UnsyncedWorkload workload = unsynced_workload(6);
   ASSERT_EQ(workload.rests.size(), 6U);
-  const auto marks = marks_of(workload);  // the rests end at 0, 1, ... 5 s
+  const auto marks = marks_of(workload);  // the rests begin at 0, 1, ... 5 s and last 1 s
   const auto all =
       change_ages(workload, marks, 8 * kS, tree_after(workload, workload.operations.size()));
   EXPECT_EQ(all.size(), 6U * 4U + 3U);
   EXPECT_EQ(summary_of(all).lost, 0U);
   EXPECT_DOUBLE_EQ(summary_of(all).newest_kept_ms, 3000);
-  // The disk contains the first four of six rounds. At the cut, the changes of the two lost rounds
-  // are 3 s and 4 s old.
+  // Only the first four of six rounds are on the disk. The two lost rounds are 3 s and 4 s old at
+  // the cut.
   const auto ages = change_ages(workload, marks, 8 * kS, tree_after(workload, workload.rests[3]));
   const LossSummary summary = summary_of(ages);
   EXPECT_EQ(summary.lost, 2U * 5U);
@@ -88,7 +88,7 @@ TEST(UnsyncedAges, EachKindIsCheckedSeparately) {
   const auto at = [&](const std::string& path) {
     return std::ranges::find(tree, path, &ObservedObject::path);
   };
-  at("r0")->path = "f0";  // as if the rename in round 3 had not happened
+  at("r0")->path = "f0";  // undo the rename of round 3
   EXPECT_EQ(lost_kinds(), std::vector<std::string>{"rename"});
   at("f0")->path = "r0";
   at("f2")->runs.clear();

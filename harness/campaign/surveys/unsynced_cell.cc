@@ -144,8 +144,8 @@ Result<void> UnsyncedRun::format_and_mount() {
   TRY(mount_fresh());
   const std::string commands = cell_.setting->shell_commands(filesystem_.type);
   if (filesystem_.type != "xfs") return shell(commands);
-  // The settings of XFS exist only after the module has been loaded, and XFS reads them only during
-  // a mount. Set them now, and mount again.
+  // XFS has these settings only after its module has been loaded, and reads them only during a
+  // mount. They are therefore set after a first mount, and the file system is mounted again.
   TRY(shell(commands));
   TRY(session_->unmount());
   return mount_fresh();

@@ -33,8 +33,8 @@ struct WritebackSetting {
   /// vm.dirty_writeback_centisecs: interval at which the kernel checks for data of the age
   /// expire_ms.
   std::int64_t writeback_ms = 0;
-  /// Commit intervals in seconds: the option commit= of ext4 and btrfs, fs.xfs.xfssyncd_centisecs
-  /// of XFS, cp_interval of F2FS.
+  /// Commit intervals in seconds. They are set with the mount option commit= for ext4 and btrfs,
+  /// with fs.xfs.xfssyncd_centisecs for XFS, and with cp_interval for F2FS.
   std::int64_t ext4_commit_s = 0, btrfs_commit_s = 0, xfs_log_s = 0, f2fs_checkpoint_s = 0;
 
   /// Commit interval of a file system type; 0 if it has none.
@@ -54,8 +54,9 @@ struct UnsyncedCell {
   /// Name of an adapter, optionally with a mount option: "ext4+nodelalloc".
   std::string filesystem;
   const WritebackSetting* setting = nullptr;
-  std::uint32_t cut = 0;  ///< distinguishes the cuts with the same file system and setting
-  bool synced = false;    ///< a control, which syncs before the cut
+  /// number that distinguishes this cut from others with the same file system and setting
+  std::uint32_t cut = 0;
+  bool synced = false;  ///< a control, which syncs before the cut
 
   std::string key() const;  ///< "ext4+nodelalloc/short/cut-2", "xfs/short/synced"
 };

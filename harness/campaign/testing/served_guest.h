@@ -85,7 +85,7 @@ class ServedGuest : public testing::Test {
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
 
  protected:
-  /// Declared last, because it must be destroyed before its device.
+  /// Declared after the device, because the guest must be destroyed first.
   std::unique_ptr<vm::Guest> guest_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
-constexpr const char* kArray = "hd0.below";  // the array, which is below the cache hd0
+constexpr const char* kArray = "hd0.below";  // the array below the cache hd0
 constexpr int kMember = 3;
 
 class ArrayGuest : public ServedGuest {
@@ -33,7 +33,7 @@ class ArrayGuest : public ServedGuest {
   }
   json array_status() { return control({{"array", "status"}, {"device", kArray}}); }
 
-  /// Runs operations `from` to `to` - 1 of the list.
+  /// Runs the operations with the indices `from` to `to` - 1.
   void work(const std::vector<workload::Operation>& operations, std::size_t from, std::size_t to) {
     json lines = json::array();
     for (std::size_t i = from; i < to; ++i) lines.push_back(workload::format(operations[i]));

@@ -25,7 +25,7 @@ constexpr const char* kRecording = "workload.hcrec";
 /// without being minimised. Failures of a control are never minimised, because they are expected.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Maximum number of failures of each kind to confirm if the campaign does not describe failures.
+/// Maximum number of failures of each kind to confirm if `describes_failures` is false.
 constexpr std::size_t kSeenAgain = 3;
 
 Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -40,8 +40,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
                                                         recording, at_crash);
   };
   if (!cell.write_through) return record_it();
-  // The mode is set in the current guest. If load() replaces this guest with a fresh one during the
-  // recording, the fresh guest has the default mode, so the recording is repeated.
+  // The mode applies only to the current guest. If load() replaces the guest during the recording,
+  // the new guest has the default mode, and the recording must be repeated.
   for (int attempt = 0; attempt < 3; ++attempt) {
     TRY(guest.load({.recording = fs::absolute(disk.recording),
                     .state = disk.state,
@@ -51,8 +51,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
     auto recorded = record_it();
     const bool replaced = guest.restores() != set_guest;
     if (!replaced) {
-      // Reset the mode even after an error, because the next trial uses the same guest. If the
-      // reset fails, the guest will be replaced.
+      // Reset the mode even if the recording failed, because the next trial uses the same guest. If
+      // the reset fails, the guest will be replaced.
       const auto reset = guest.set_write_through(false);
       if (recorded && !reset) return tl::unexpected(reset.error());
     }
@@ -62,7 +62,7 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
                    "every guest had to be replaced while its disk was in mode \"write through\"");
 }
 
-/// Runs one trial. While it runs, no other trial uses the worker's guest.
+/// Runs one trial, for which `guest` must not be shared with other trials.
 class ExploredTrial {
  public:
   ExploredTrial(const ExplorationContext& context, const TrialPlan& plan, const fs::path& artefacts,
@@ -80,9 +80,9 @@ class ExploredTrial {
   Result<std::vector<workload::Operation>> operations() const;
   Result<void> explore_and_tell(const std::vector<workload::Operation>& operations,
                                 const std::function<void(const std::string&)>& on_phase);
-  /// If the stack below the file system has rules, probes the stack and checks the rules.
+  /// Probes the stack below the file system, if it has rules, and checks that the rules hold.
   Result<void> probe_stack(const explorer::FormattedDisk& disk);
-  /// Checks the rules of the stack on a recording.
+  /// Checks that the recording obeys the rules of the stack.
   Result<void> check_rules(const fs::path& recording);
   Result<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
@@ -117,11 +117,11 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// Judgement of the state that a `crash` operation in the workload left, if that state failed its
-  /// check.
+  /// The judgement of the state that a `crash` operation of the workload left; set only if that
+  /// state failed the check.
   std::optional<oracle::Judgement> at_crash_;
   std::vector<explorer::BrokenRule> broken_rules_;
-  /// Number of states whose losses the documentation of the application permits.
+  /// Number of states that lost data as the application's documentation permits.
   std::size_t with_permitted_losses_ = 0;
   double minimise_ms_ = 0;  ///< sum over all failures
 };
@@ -404,8 +404,8 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   }
 }
 
-/// Adds the stack's broken rules to the verdict, even if the verdict is a harness error: a harness
-/// error concerns a single state, and the rules do not depend on states.
+/// Changes the verdict if rules of the stack were broken. A broken rule outweighs even a harness
+/// error, because such an error concerns only a single state.
 void ExploredTrial::judge_rules() {
   if (broken_rules_.empty()) return;
   worth_keeping_ = true;
@@ -465,8 +465,8 @@ Result<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
   const std::lock_guard lock(disk->mutex);
   if (disk->disk) return *disk->disk;
   auto made = make(cell, called, uuid_seed, guest);
-  // Remember a success or a harness error, such as a missing command, so that mkfs is not tried
-  // again. Try again after other failures, such as a hang, because the host may have caused them.
+  // Do not run mkfs again after a success or a harness error, such as a missing command. Other
+  // failures, such as a hang, may have been caused by the host, so try again.
   if (made || oracle::verdict_of(made.error().kind) == oracle::Verdict::harness_error)
     disk->disk = made;
   return made;
@@ -481,13 +481,13 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
   if (error) return fail(folder_.string(), error.message(), "make the database's folder writable");
   const fs::path recording = folder_ / (called + ".hcrec");
   const explorer::DiskOptions options{.used = cell.prefill};
-  if (fs::exists(recording, error)) {  // created before the run was interrupted
+  if (fs::exists(recording, error)) {  // an interrupted run has created it
     const auto run = states::RunHistory::load(recording);
     if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
-  // Other recordings refer to this recording by name, so use another name until the recording is
-  // complete.
+  // Give the recording a temporary name until it is complete, because other recordings refer to it
+  // by its final name.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
   auto made =
       explorer::format_disk(guest, cell.filesystem, draft, explorer::uuid_from(uuid_seed), options);
@@ -498,8 +498,8 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
   return made;
 }
 
-/// Starts a new server and guest if they do not exist yet, if the server has died, or if the file
-/// system needs another kernel or other disks.
+/// Starts a new server and guest unless the current ones can be used. They cannot if the server has
+/// died, or if the file system needs another kernel or other disks.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image,
                                            const std::vector<adapters::OtherDisk>& others) {
   if (pool_ && pool_->server().alive() && image_key_ == image.key && others_ == others) return {};

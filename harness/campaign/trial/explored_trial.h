@@ -25,12 +25,12 @@ namespace headcrash::campaign {
 /// The formatted disks of a run, shared by all workers.
 class FormattedDisks {
  public:
-  /// `folder` is created together with the first disk. Disks that an interrupted run has left there
-  /// are reused.
+  /// The first get() that formats a disk creates `folder`. Disks that an interrupted run has left
+  /// there are reused.
   explicit FormattedDisks(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Returns the formatted disk. Unless another worker has already formatted it, formats it with
-  /// this guest. After a harness error, such as a missing command, mkfs is not tried again.
+  /// Returns the cell's formatted disk. If no worker has formatted it yet, formats it with `guest`.
+  /// After a harness error, such as a missing command, mkfs is not tried again.
   Result<explorer::FormattedDisk> get(const ExploredCell& cell, std::uint64_t uuid_seed,
                                       explorer::StageGuest& guest);
 

@@ -14,8 +14,8 @@ Verdict verdict_of(const db::CrashStateRecord& state) {
   return oracle::verdict_named(state.verdict);
 }
 
-/// Returns true if the state has the known finding. If the known finding comes from a state whose
-/// tree was not judged, compares the verdicts instead.
+/// Returns true if the state has the known finding. If no tree was judged when the finding was
+/// made, compares the verdicts instead.
 bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   if (known.what.empty()) return state.verdict == known.verdict;
   return std::ranges::any_of(state.findings, [&](const db::FindingRecord& each) {
@@ -23,8 +23,8 @@ bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   });
 }
 
-/// Returns true if the state failed before its tree could be judged. Whether the tree has the
-/// finding is then unknown.
+/// Returns true if the state failed before its tree could be judged, so that it is unknown whether
+/// the state has the finding.
 bool hides_its_tree(const db::CrashStateRecord& state) {
   return state.findings.empty() && verdict_of(state) >= Verdict::not_repairable;
 }

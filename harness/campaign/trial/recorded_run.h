@@ -12,8 +12,8 @@
 
 namespace headcrash::campaign {
 
-/// Maximum number of incidents in RecordedRun. A drive may report a latent error a thousand times.
-/// Incidents beyond the limit are only in the recording.
+/// Maximum number of incidents in RecordedRun; the recording contains all of them. A drive may
+/// report the same unreadable sector a thousand times.
 inline constexpr std::size_t kIncidentsMost = 200;
 
 struct RecordedRun {

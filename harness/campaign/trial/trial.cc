@@ -101,7 +101,8 @@ class TrialRun : private run::RecoveryGuest {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
-  std::vector<std::size_t> rests_;  // empty unless cut_after_unmount is set
+  /// indices of the rests in `operations_`; used only if cut_after_unmount is set
+  std::vector<std::size_t> rests_;
   std::vector<workload::FailedOperation> failed_operations_;
   std::optional<std::string> failure_;  ///< operation that failed and thereby ended the workload
   std::unique_ptr<device::ServedDevice> device_;
@@ -110,7 +111,7 @@ class TrialRun : private run::RecoveryGuest {
   std::optional<run::PhaseClock> phases_;
   run::Recovery recovery_;
   std::string recovery_log_;
-  /// Set if the mounted tree was already wrong before any power cut.
+  /// Judgement of the mounted tree before any power cut; set only if the tree was already wrong.
   std::optional<oracle::Judgement> early_judgement_;
   oracle::Verdict verdict_ = oracle::Verdict::harness_error;
   std::optional<Error> unusable_;
@@ -221,8 +222,8 @@ Result<void> TrialRun::start_guest(const std::string& phase) {
                                          .cache = context_.cache,
                                          .scratch = context_.scratch},
                                         *device_, *plan_.filesystem);
-  // If no phase has completed, this was the first guest of the trial. If not even the first guest
-  // starts, no other trial can run either.
+  // A trial without phases has not had any guest. If the first guest of a trial does not start, no
+  // other trial can run either.
   if (!started && record_.phases.empty()) unusable_ = started.error();
   if (!started) return run::stop(ErrorKind::timeout, started.error().message());
   guest_ = std::move(started->guest);
@@ -350,7 +351,7 @@ Result<void> TrialRun::await_cut() {
     }
   }
   while (const auto message = guest_->receive(milliseconds(0)))
-    note(*message);  // events that were sent before the cut and not received yet
+    note(*message);  // events that arrived before the cut and have not been processed
   return end();
 }
 
@@ -504,8 +505,8 @@ void TrialRun::keep_artefacts() {
   end_guest();
   device_.reset();
   std::error_code ignored;
-  // Remove the recording of a clean trial. It is long, and the crash states of the trial are not
-  // explored.
+  // Remove the recording of a clean trial, because it is long and is not needed for exploring crash
+  // states.
   if (campaign_.cut_after_unmount && verdict_ == oracle::Verdict::clean)
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");

@@ -17,8 +17,8 @@ namespace headcrash::run {
 
 class PretendedGuest {
  public:
-  /// Sends `lines` at once, then closes the agent's end of the connection. Requests are numbered 1,
-  /// 2, ..., so the answers must have these ids.
+  /// Sends `lines` as the agent's output, then closes the agent's end of the connection. The
+  /// session numbers its requests 1, 2, ..., so the answers in `lines` must have these IDs.
   explicit PretendedGuest(std::string_view lines) {
     auto ends = base::JsonSocket::make_pair().value();
     agent_ = std::move(ends.second);

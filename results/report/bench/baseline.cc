@@ -22,8 +22,8 @@ bool by_quiescence(const Entrant& entrant) {
                              [](const Measurement& m) { return m.quiescent_ms.has_value(); });
 }
 
-/// Combines the changes of a cell's two times into one change. If either time became longer, the
-/// result is "slower", even if the other became shorter.
+/// Combines the changes in a cell's two durations into one verdict. The verdict is `worse` if at
+/// least one duration increased.
 Change both(Change whole, Change elapsed) {
   if (whole == Change::worse || elapsed == Change::worse) return Change::worse;
   if (whole == Change::better || elapsed == Change::better)
@@ -64,8 +64,8 @@ void compare_times(ComparedCell& cell, double tolerance) {
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
 }
 
-/// Derives the cell's verdict from its comparisons. REQUIRES: correct_for_number() has been applied
-/// to the comparisons.
+/// Derives the cell's verdict from its comparisons. REQUIRES: correct_for_number() has corrected
+/// the comparisons.
 void judge_times(ComparedCell& cell) {
   CellChange& change = cell.change;
   for (const Entrant* const entrant : {cell.then, cell.now}) {
@@ -119,8 +119,8 @@ void correct(std::vector<ComparedCell>& cells) {
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
-    // A cell without a time to quiescence has only one time, and correct_for_number() must count
-    // its change only once. The change is therefore copied afterwards.
+    // If there are no times to quiescence, the elapsed time is the cell's only time. It is already
+    // in `whole`, so copying it after correct_for_number() prevents counting it twice.
     if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;
 }
 

@@ -26,9 +26,10 @@ struct CellChange {
   std::string reason;
   std::optional<double> before_ms, now_ms;  ///< means of the times that were compared
   bool to_quiescence = true;
-  /// Time to quiescence if both runs waited for it, otherwise elapsed time.
+  /// Compares the times to quiescence if both runs waited for quiescence; otherwise, compares the
+  /// elapsed times.
   statistics::Comparison whole;
-  statistics::Comparison elapsed;  ///< time until the last call returned
+  statistics::Comparison elapsed;  ///< comparison of the times until the last call returned
 };
 
 struct BaselineComparison {

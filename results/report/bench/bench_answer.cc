@@ -76,8 +76,8 @@ std::string status_of(const Benchmark& bench) {
   return text;
 }
 
-/// Returns the names of the versions that differ between the shards of a merged run. The run
-/// records such a version as a list of values.
+/// Returns the names of the versions that differ between the shards of a merged run. Their recorded
+/// values are lists.
 std::vector<std::string> mixed_versions(const Run& run) {
   std::vector<std::string> mixed;
   for (const std::string& text : {run.versions, run.host}) {
@@ -99,8 +99,8 @@ bool counts_deviate(const Entrant& entrant) {
       if (!column.starts_with("bytes_") || !column.ends_with("_deviation") || !m.values[i] ||
           !m.values[i - 1])
         continue;
-      const double deviation = *m.values[i],
-                   guest_bytes = *m.values[i - 1];  // the preceding measure in the list
+      // In the list of measures, guest_bytes_* precedes bytes_*_deviation.
+      const double deviation = *m.values[i], guest_bytes = *m.values[i - 1];
       if (std::abs(deviation) > kDeviation &&
           std::abs(guest_bytes * deviation / (1 + deviation)) > kFewBytes)
         return true;
@@ -269,8 +269,8 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  // In virtual time without a charge for processor time, computing takes no time, so the device's
-  // share of the elapsed time says little.
+  // If processor time is not charged in virtual time, computing takes no time, so the fraction of
+  // time for which the device is busy has no meaning.
   const bool others_took_time = entrant.standing.processor_share.has_value();
   if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
       entrant.standing.elapsed_busy_share < kDeviceBusy)

@@ -11,7 +11,7 @@
 namespace headcrash::report {
 
 struct BenchAnswer {
-  /// Says how the guests' clock affects the numbers; empty for guests in real time.
+  /// The effect of the guests' clock on the results, in words; empty for guests in real time.
   std::string clock;
   /// For example "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1".
   std::string status;

@@ -1,6 +1,5 @@
-// Exports a benchmark as CSV and JUnit XML (bench_export.h). The JUnit XML has the form that build
-// servers expect: a testsuites element contains testsuite elements, which contain testcase
-// elements, which contain `failure`, `error` or `skipped` elements.
+// Exports a benchmark as CSV and JUnit XML (bench_export.h). The XML is in the format that build
+// servers read: testsuites > testsuite > testcase > failure, error or skipped.
 #include "results/report/bench/bench_export.h"
 
 #include <fmt/format.h>
@@ -137,7 +136,7 @@ CiCase case_of(const Contest& contest, const Entrant& entrant, const CellChange*
 
 std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline) {
   std::vector<CiCase> cases;
-  // The contests are in the same order as the changes since the baseline.
+  // If there is a baseline, its changes are in the same order as the entrants here.
   for (const Contest& contest : bench.contests)
     for (const Entrant& entrant : contest.entrants)
       cases.push_back(case_of(contest, entrant,

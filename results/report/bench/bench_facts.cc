@@ -276,8 +276,8 @@ class BenchmarkReader {
                    .spans = {}};
       auto& all = bench_.load;
       const double begin_ms = row.real("begin_ms");
-      // Adjacent rows may belong to different scales of one workload. If the time does not
-      // increase, a new scale begins.
+      // Rows for several scales of a workload may follow each other. A time that does not increase
+      // marks the beginning of the next scale.
       const bool same =
           !all.empty() && all.back().device == of.device && all.back().workload == of.workload &&
           all.back().parameters == of.parameters && all.back().phase == of.phase &&

@@ -20,7 +20,7 @@
 
 namespace headcrash::report {
 
-/// A trial's clock is "charged:FACTOR" in virtual time with a charge for processor time.
+/// Prefix of a trial's clock in virtual time if processor time is charged: "charged:FACTOR".
 inline constexpr std::string_view kChargedPrefix = "charged:";
 /// Minimum fraction of the time during which the device must be busy. A device with a smaller
 /// fraction did not limit the workload.
@@ -31,7 +31,7 @@ inline constexpr double kBusyHost = 0.1;
 /// If the standard deviation exceeds this fraction of the mean, a note reports the spread.
 inline constexpr double kWideSpread = 0.05;
 
-/// A measured quantity, which is a column of the query bench_measures.
+/// A measured quantity. `column` is a column of the query bench_measures.
 struct Measure {
   enum class Unit : std::uint8_t { milliseconds, microseconds, count, bytes, share, ratio, rate };
   std::string_view column, title;
@@ -44,15 +44,15 @@ std::string figure(double value, Measure::Unit unit);
 struct Measurement {
   std::int64_t trial = 0, repetition = 0;
   std::string key;
-  /// elapsed_ms and quiescent_ms are per operation if the contest ranks jobs with a fixed time
+  /// These times are per operation if the contest ranks jobs with a fixed duration
   /// (Contest::by_operation).
   double elapsed_ms = 0;
   std::optional<double> quiescent_ms, host_busy;
   std::optional<double> rate;  ///< operations per second
   bool fixed_time = false;
-  /// Fraction of the time during which the busiest device was busy. busy_share covers the time
-  /// until quiescence (or until the last call returned, if the trial did not wait for quiescence);
-  /// elapsed_busy_share covers the time until the last call returned.
+  /// Fraction of the time during which the busiest device was busy. For busy_share, the time ends
+  /// at quiescence, or at the last call's return if the trial did not wait for quiescence. For
+  /// elapsed_busy_share, it ends at the last call's return.
   std::optional<double> busy_share, elapsed_busy_share;
   /// The guest's processor time divided by the time until quiescence. 1 means that one processor
   /// was always busy. Empty in virtual time.
@@ -74,11 +74,11 @@ struct Standing {
   }
   Kind kind = Kind::unmeasured;
   int rank = 0;  ///< from 1; entrants that cannot be distinguished share a rank
-  /// The times by which entrants are ranked, in milliseconds. Depending on the contest, these are
-  /// times to quiescence or elapsed times.
+  /// The times by which entrants are ranked, in milliseconds: times to quiescence or elapsed times,
+  /// depending on the contest.
   statistics::Summary ranking;
   statistics::Summary elapsed;  ///< milliseconds
-  /// Median fraction of the time in `ranking` during which the device was busy.
+  /// Median fraction of the ranked time during which the device was busy.
   double busy_share = 0;
   /// Median fraction of the elapsed time during which the device was busy.
   double elapsed_busy_share = 0;
@@ -88,7 +88,7 @@ struct Standing {
   /// equal repetitions in pairs if both entrants have them; otherwise, compares the means.
   statistics::Comparison to_best;
   std::size_t pairs = 0;
-  bool by_operation = false;  ///< times are per operation (Contest::by_operation)
+  bool by_operation = false;  ///< the ranked times are per operation (Contest::by_operation)
   double spread() const { return ranking.mean > 0 ? ranking.deviation / ranking.mean : 0; }
 };
 
@@ -110,19 +110,20 @@ struct Contest {
   /// True if the contest ranks times to quiescence; false if some measurement did not wait for
   /// quiescence.
   bool to_quiescence = true;
-  bool by_operation = false;  ///< ranks times per operation, because the job's time is fixed
+  /// ranks the time per operation, because all jobs have the same fixed duration
+  bool by_operation = false;
   const char* ranked_by() const {
     return by_operation ? "ms_per_operation" : to_quiescence ? "quiescent_ms" : "elapsed_ms";
   }
   std::vector<Entrant> entrants;  ///< ranked entrants in rank order, then the others
   std::size_t ranked = 0;
 
-  /// Returns true if the parameters are the checksum of a job file. The checksum must not be
-  /// displayed.
+  /// Returns true if the workload is a benchmark program. Its parameters are the checksum of a job
+  /// file, which must not be displayed.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
-  /// Returns "scaled" or "custom" if the contest's size differs from that of the workload's source.
-  /// Otherwise, returns an empty text.
+  /// Returns "scaled" or "custom" if the workload's size differs from that in its source (a paper
+  /// or program). Otherwise, returns an empty string.
   std::string scale_mark() const {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }
@@ -157,7 +158,7 @@ struct BenchCurve {
   std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };
 
-/// A device's activity during a phase of one repetition.
+/// The activity of a device during a phase, in one repetition.
 struct BenchLoad {
   std::string device, workload, parameters, phase, filesystem, variant;
   struct TimeSpan {
@@ -184,7 +185,7 @@ struct Benchmark {
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;
-  // All trials have the same clock, because a benchmark has only one definition of its guests.
+  // A benchmark has only one definition of its guests, so all trials use the same clock.
   bool in_virtual_time() const { return clock() != "real"; }
   std::string clock() const;  ///< as Contest::clock
 };

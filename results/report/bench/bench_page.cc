@@ -166,7 +166,7 @@ Section requests_section(const Benchmark& bench) {
           query_note("bench_io", bench.facts.run.id)};
 }
 
-/// Returns the parts of a parameter text, such as "files=10" and "users=4".
+/// Returns the words of a text such as "files=10 users=4".
 std::set<std::string> words_of(const std::string& parameters) {
   std::istringstream text(parameters);
   return {std::istream_iterator<std::string>(text), {}};
@@ -182,7 +182,8 @@ std::string entrant_name(const std::string& filesystem, const std::string& varia
 std::string short_name(const Benchmark& bench, const Contest& contest) {
   std::string name = contest.workload;
   if (!contest.is_of_a_tool()) {
-    // Omits parameters that are the same in all contests with the same workload, phase and device.
+    // Appends only parameters that differ between contests with the same workload, phase and
+    // device.
     std::istringstream words(contest.parameters);
     for (std::string word; words >> word;) {
       const bool differs = std::ranges::any_of(bench.contests, [&](const Contest& other) {

@@ -42,7 +42,7 @@ std::vector<Series> series_of(const Benchmark& bench, std::string_view parameter
   return all;
 }
 
-/// Groups contests that differ only in the size of the device.
+/// Groups contests that differ only in the device's size into series.
 std::vector<Series> sizes_of(const Benchmark& bench) {
   std::vector<Series> all;
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
@@ -96,7 +96,7 @@ template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,
                                                       const char* top, const Value& value) {
-  // By the entrant's name: its file system, and the points of its line as gnuplot data.
+  // For each entrant's name: the file system, and the points of the entrant's line as gnuplot data.
   std::map<std::string, std::pair<std::string, std::string>> lines;
   for (const auto& [day, contest] : ages.by_day) {
     for (const Entrant& entrant : contest->entrants) {
@@ -172,7 +172,7 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
 /// the throughput.
 std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& series,
                                                              const Dashes& dashes_of) {
-  // By the entrant's name: its file system, and the points of its line as gnuplot data.
+  // For each entrant's name: the file system, and the points of the entrant's line as gnuplot data.
   std::map<std::string, std::pair<std::string, std::string>> lines;
   double most = 0;
   for (const auto& [users, contest] : series.by_value) {

@@ -15,13 +15,14 @@ struct BenchPlots {
   /// Plots of phases that were repeated at several ages: first the times of the phases, then the
   /// layout of the files.
   std::vector<Plot> ageing;
-  /// workloads that end in a cut and were measured on devices of several sizes
+  /// Plots of recovery times, for workloads that end in a cut and were measured on devices of
+  /// several sizes.
   std::vector<Plot> recovery;
   std::vector<Plot> throughput;  ///< workloads measured with several numbers of users
   std::vector<Plot> latency;     ///< one for each device and workload
   std::vector<Plot> flushes;     ///< one for each device and workload
-  /// Two plots for each device, workload and phase: one of bytes per second, and one of the number
-  /// of requests in the device.
+  /// For each device, workload and phase: a plot of throughput in bytes per second, and a plot of
+  /// the number of requests at the device.
   std::vector<Plot> load;
 };
 
@@ -30,7 +31,8 @@ std::vector<std::string> entrant_names(const Benchmark& bench);
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
 
-/// The name and age of a phase, parsed from text such as "read-old day 91".
+/// A phase's action and the simulated day on which it runs, parsed from text such as "read-old day
+/// 91".
 struct AgedPhase {
   std::string what;
   std::int64_t day = 0;

@@ -133,8 +133,8 @@ TEST(Difference, DistinguishesATieFromAnInsignificantDifference) {
 }
 
 TEST_F(BenchReportTest, PairsEqualRepetitions) {
-  // Both entrants become slower by 40 % during the run. The difference between their means is small
-  // relative to the spread, but the ratio within each pair is constant.
+  // Both file systems become slower by 40 % during the run. Their means therefore differ little in
+  // relation to the spread, although xfs takes 5 % longer in each pair.
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}},
                                 {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};
@@ -146,8 +146,8 @@ TEST_F(BenchReportTest, PairsEqualRepetitions) {
   EXPECT_GT(second.spread(), kWideSpread) << "and the spread is reported";
 }
 
-/// Even if a noisy entrant has the lowest mean, the report must show that xfs is 9 % faster than
-/// btrfs.
+/// The report must show that xfs is 9 % faster than btrfs, although ext4, which has widely spread
+/// values, has the lowest mean.
 TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {0.3, 1.7, 0.985, 0.8, 1.2}},
@@ -160,8 +160,8 @@ TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
 }
 
-/// The ratios of the three repetitions are between 1.10 and 1.22. Such a difference is significant
-/// if there is only one pair of entrants, but not if there are 45 pairs.
+/// `b` is slower than `a` by 10 to 22 % in three repetitions. That is significant for one pair of
+/// entrants, but not for 45 pairs.
 TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
@@ -229,7 +229,8 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   EXPECT_TRUE(holds(page, "1 plot of flushes"));
 }
 
-/// If an older database lacks the data for some plots, the rest of the report must be unchanged.
+/// A database from an older version may lack the data for some plots. The other plots must still be
+/// drawn.
 TEST_F(BenchReportTest, OmitsPlotsThatAnOlderDatabaseLacks) {
   auto db = database();
   fill(db, four_filesystems());
@@ -255,7 +256,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   auto& entrants = shape.contests[0].entrants;
   for (double& s : entrants[0].seconds) s *= 1.2;   // ext4: worse
   for (double& s : entrants[1].seconds) s *= 0.8;   // xfs: better
-  for (double& s : entrants[2].seconds) s *= 1.01;  // btrfs: a change within the tolerance
+  for (double& s : entrants[2].seconds) s *= 1.01;  // btrfs: within the tolerance
   shape.qemu = "8.0";
   const auto compared = compare_with_baseline(gathered(shape), then, kBaselineTolerance);
   ASSERT_EQ(compared.changes.size(), 4U);
@@ -272,7 +273,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
 }
 
-/// A difference in only one of thirty cells may be due to chance.
+/// A significant difference in one of thirty cells may be due to chance.
 TEST_F(BenchReportTest, CorrectsCellsOfABaselineForTheirNumber) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
@@ -512,7 +513,7 @@ TEST_F(BenchReportTest, OpensRankingsButNotTheirTablesForPrint) {
   EXPECT_TRUE(holds(page, "querySelectorAll('details.on-paper:not([open])')"));
 }
 
-/// Returns the HTML of the map's cell that has this tooltip.
+/// Returns the HTML of the map's cell whose tooltip begins with `hint`.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);
   if (at == std::string::npos) return "no such cell";
@@ -532,7 +533,7 @@ TEST_F(BenchReportTest, MarksTheBestAndShadesTheOthersOnTheMap) {
   EXPECT_TRUE(holds(cpu, "class=\"hother\"") && holds(cpu, ">CPU")) << cpu;
   EXPECT_TRUE(holds(
       page, "<details id=\"cautions\" class=\"cautions on-paper\"><summary>1 caution</summary>"));
-  // All entrants that share the best rank must be marked.
+  // The map must mark all entrants with rank 1.
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};
   auto other = database("other.db");
@@ -639,7 +640,7 @@ TEST_F(BenchReportTest, RejectsAComparisonOfRealAndVirtualTime) {
   EXPECT_TRUE(holds(refused.error().message(),
                     "the baseline is in real time, so their times cannot be compared"))
       << refused.error().message();
-  // Each run in a database must have its own report.
+  // A report must contain only one run, even if the database has several.
   EXPECT_EQ(must(write_report(both, {.output = folder() / "a", .run = first})).summary["clock"],
             "real");
   EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"],
@@ -678,7 +679,7 @@ TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks)
       must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
   EXPECT_EQ(result.summary["clock"], "charged:2.5");
   EXPECT_EQ(times(db::contents(folder() / "tables" / "rankings.csv"), ",charged:2.5\r\n"), 4U);
-  // Trials of one run that have different clocks must be in separate contests.
+  // Contests must not mix trials with different clocks, even if the trials belong to the same run.
   must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0")
            .map([] { return true; }));
   EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(),

@@ -34,8 +34,8 @@ TEST(FixedTime, RanksEntrantsByTheTimePerOperation) {
   EXPECT_NEAR(contest.entrants[1].standing.to_best.ratio, 104.0 / 92, 0.01);
 }
 
-/// Only one of the two jobs runs for a fixed time. Both entrants are ranked by their times per
-/// operation.
+/// Only one of the two jobs has a fixed duration. Both entrants are nevertheless ranked by the time
+/// per operation.
 TEST(FixedTime, AppliesIfOneOfTwoMeasurementsIsFixed) {
   Contest contest;
   contest.entrants = {entrant("stopped", 5000, 50, true), entrant("done", 4000, 60, false)};
@@ -52,8 +52,8 @@ TEST(FixedTime, LeavesOtherContestsRankedByTime) {
   EXPECT_EQ(contest.entrants[0].filesystem, "b");
 }
 
-/// The baseline was recorded before jobs with fixed times existed. Its times are in milliseconds,
-/// and not in milliseconds per operation.
+/// The baseline has no times per operation, because it was recorded before jobs with a fixed
+/// duration were supported.
 TEST(FixedTime, DoesNotCompareWithABaselineInAnotherUnit) {
   Benchmark then, now;
   for (auto& [bench, fixed] :

@@ -18,8 +18,8 @@ using Kind = Column::Kind;
 constexpr std::size_t kMeasureTablesMost = 120;
 constexpr std::size_t kTrialRowsMost = 1000;
 constexpr std::size_t kFailedRowsMost = 500;
-/// If the guest's count of requests and the device's count differ by more than this fraction, the
-/// page emphasises the difference.
+/// If the guest and the device count different numbers of requests, and the relative difference is
+/// greater than this, the page emphasises it.
 constexpr double kDeviationShown = 0.01;
 
 std::optional<double> mean_of_measure(const Entrant& entrant, std::size_t measure) {

@@ -60,7 +60,7 @@ void count_faster(std::span<Entrant> entrants, bool to_quiescence) {
   }
 }
 
-/// Compares each entrant with the best one, which is the first.
+/// Compares all entrants with the first one, which is the best.
 void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
   if (entrants.size() < 2) return;
   for (Entrant& entrant : entrants)
@@ -70,7 +70,7 @@ void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
     if (first == 0) entrants[second].standing.to_best.change = comparison.change;
 }
 
-/// Ranks all entrants by time per operation if any job runs for a fixed time.
+/// Ranks all entrants by the time per operation if any entrant's job has a fixed duration.
 void rank_by_operation(Contest& contest) {
   const auto is_fixed = [](const Entrant& entrant) {
     return std::ranges::any_of(entrant.measurements, &Measurement::fixed_time);

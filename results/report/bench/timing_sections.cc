@@ -18,7 +18,8 @@ using Kind = Column::Kind;
 
 /// A request counts as late if its delay is more than this fraction of the mean service time.
 constexpr double kLateShare = 0.05;
-/// If there are more recoveries than this, the page collapses the recoveries.
+/// Maximum number of recoveries that are visible at once. If there are more, all of them are
+/// collapsed.
 constexpr std::size_t kRecoveriesInTheOpen = 24;
 
 std::string spread(const Spread& s, std::int64_t trials) {

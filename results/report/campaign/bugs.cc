@@ -16,8 +16,8 @@
 namespace headcrash::report {
 namespace {
 
-/// Maximum number of operations on one line. The last operations are shown, because they matter
-/// most.
+/// Maximum number of operations shown on one line. If there are more, only the last ones are shown,
+/// because they matter most.
 constexpr std::size_t kOperationsInALine = 8;
 constexpr std::array<std::string_view, 8> kPromises = {
     "fsync", "fdatasync", "fsyncdir", "sync", "syncfs", "msync", "rest", "persist"};
@@ -32,7 +32,8 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Returns the name of the operation in a line. A process name, such as "@1 ", may precede it.
+/// Returns the name of the operation in a line, which may begin with the name of a process, such as
+/// "@1 ".
 std::string_view first_word(std::string_view line) {
   if (line.starts_with('@')) line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);
   return line.substr(0, line.find(' '));
@@ -42,7 +43,7 @@ bool promises(std::string_view operation) {
   return std::ranges::find(kPromises, operation) != kPromises.end();
 }
 
-/// Quotes a word for a shell, unless all its characters are those of a name.
+/// Quotes a word for a shell if it contains characters other than those of names.
 std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -54,8 +55,8 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-/// Returns the command that reproduces a failure. The command also names the file in which replay
-/// creates the page.
+/// Returns the command that reproduces a failure. A `headcrash replay` command also names the HTML
+/// page to create.
 std::string command_of(const Facts& facts, const std::string& replay, const std::string& page) {
   if (replay.empty()) return {};
   std::string command = fmt::format("{} --db {}", replay, shell_word(facts.database));
@@ -64,7 +65,7 @@ std::string command_of(const Facts& facts, const std::string& replay, const std:
   return command;
 }
 
-/// Returns the page's file name. The command and the report's links use this name.
+/// Returns the file name of the page, for the command and the report's links.
 std::string page_name(const std::string& key, const std::string& state) {
   std::string name = anchor("crash", state.empty() ? key : key + "." + state);
   std::ranges::replace(name, '/', '-');
@@ -135,7 +136,7 @@ std::vector<Bug> bugs_of(const Facts& facts) {
     if ((t.device == "stage" && !broken_rule) || (t.outcome != "lost" && t.outcome != "other") ||
         t.verdict == "harness-error")
       continue;
-    // The rules are checked on the requests alone, so there is no power cut to draw or to repeat.
+    // A broken rule is found in the requests alone, so there is no cut to draw and no page.
     const std::string page = broken_rule ? "" : page_name(t.key, "");
     grouping
         .of(kind_of(t), t.filesystem, t.variant, t.verdict,

@@ -44,8 +44,8 @@ struct Bug {
 /// Maximum number of instances shown on a card.
 inline constexpr std::size_t kInstancesMost = 200;
 
-/// Returns the bugs. Those of the kind `found` are first; within a kind, the bugs that occurred in
-/// more trials are first.
+/// Returns the bugs, those of the kind `found` first. Within a kind, the bugs are sorted by the
+/// number of trials in which they occurred, the most frequent first.
 std::vector<Bug> bugs_of(const Facts& facts);
 
 /// Returns the last changing operation with the promise that follows it, such as "rename, then

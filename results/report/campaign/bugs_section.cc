@@ -117,8 +117,8 @@ std::string card(const Facts& facts, const Bug& bug) {
          "</div>\n";
 }
 
-/// Returns a map of the failing trials, with a column for each file system. A row is named after
-/// the last changing operation and the promise that follows it.
+/// Returns a map that shows which operations failed on which file system. Columns are file systems.
+/// A row is named after the last changing operation and the promise that follows it.
 std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
   struct System {
     std::string filesystem, variant, control;

@@ -1,5 +1,5 @@
-// Tests the report's section on explored crash states. With HEADCRASH_SHOW_REPORT=FOLDER, the page
-// is kept in FOLDER/explored for viewing.
+// Tests the section of the report about explored crash states. HEADCRASH_SHOW_REPORT=FOLDER saves
+// the page in FOLDER/explored.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -107,8 +107,8 @@ TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps)
     EXPECT_NE(html.find("id=\"" + anchor("failure", std::string(key) + ".w24-7") + "\""),
               std::string::npos)
         << key;
-  // There must be one strip for each file system and role. Each strip has two states. In the strips
-  // of btrfs and of the two controls, the second state lost data.
+  // There must be one strip for each file system and role, with two states each. The second state
+  // lost data only for btrfs and for the two controls.
   const auto strips = all_between(html, "<div class=\"strip\">", "</div>\n</div>").at(0);
   EXPECT_EQ(times(strips, "<svg"), 5U);
   EXPECT_EQ(times(strips, "<rect class=\"l\""), 3U) << "btrfs and two controls";
@@ -133,7 +133,7 @@ TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps)
   EXPECT_EQ(json["systems"][3]["variant"], "write-through");
 }
 
-/// Tests the rule that decides whether a control behaved as required.
+/// Tests which verdicts a control with each required result may have.
 TEST_F(ExplorationReport, JudgesEachControlByItsRequiredResult) {
   struct Rule {
     const char *filesystem, *control, *verdict;
@@ -245,7 +245,7 @@ TEST_F(ExplorationReport, ShowsTheMinimisedStateOnEachFailurePage) {
   EXPECT_TRUE(pages[0].recorded);
   EXPECT_FALSE(pages[1].recorded);
   EXPECT_NE(pages[0].command.find("headcrash replay"), std::string::npos);
-  // The report must link to each failure page whose file exists.
+  // The report must link to a failure page if its file exists.
   std::filesystem::create_directories(folder() / "out");
   for (const FailurePage& each : pages) std::ofstream(folder() / "out" / each.file) << "a page";
   const std::string html = page();

@@ -1,6 +1,6 @@
-// Shows the exploration. There is a strip for each file system; the strips of control file systems
-// come last. Each state is drawn in a strip, at the position of its cut. Below the strips, the
-// section shows which part of each strategy's space was explored, and how the time was used.
+// Shows which crash states were explored. Each file system has a strip, in which every state is
+// drawn at the position of its cut. The strips of controls come last. Tables below the strips show
+// which part of each strategy's space was explored, and how much time the steps took.
 // bugs_section.cc shows the failures.
 #include <fmt/format.h>
 
@@ -121,8 +121,8 @@ std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
     const std::int64_t all = bin.kept + bin.lost + bin.other;
     if (all == 0) continue;
     out += fmt::format("<rect class=\"k\" x=\"{}\" y=\"8\" width=\"1\" height=\"8\"/>", i);
-    // Failures fill at least the upper half of the bar, so that they are visible even among many
-    // clean states.
+    // A failure always fills the upper half of the bar, so that a few failures are visible even
+    // among many clean states.
     if (bin.lost > 0) {
       const double height = 8 + 8.0 * static_cast<double>(bin.lost) / static_cast<double>(all);
       out += fmt::format("<rect class=\"l\" x=\"{}\" y=\"0\" width=\"1\" height=\"{:.1f}\"/>", i,

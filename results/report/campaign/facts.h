@@ -140,7 +140,7 @@ struct IoPoint {
 struct IoPanel {
   std::string filesystem, key;
   std::optional<double> cut_ms;
-  /// Number of requests that the device counted while the points were sampled.
+  /// Total number of requests that the device counted; `points` is a sample of them.
   std::int64_t requests = 0;
   std::vector<IoPoint> points;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// Selects the failures of a run that get their own page (crash_page.h) next to the run's report,
-// and names these pages. The report's cards link to those of the pages that exist.
-// harness/cli/failure_pages.h creates the pages.
+// Selects the failures of a run that get their own page (crash_page.h), and names these pages.
+// harness/cli/failure_pages.h creates the pages next to the run's report. The report's cards link
+// only to pages that exist.
 
 #include <cstdint>
 #include <filesystem>
@@ -22,9 +22,9 @@ struct FailurePage {
   bool recorded = false;  ///< the recording of the trial has been kept
 };
 
-/// Returns the first failure on each card, then the second failure on each card, and so on, up to
-/// the report's limit. Returns an empty list for a run that is not a campaign. `folder` is the
-/// report's directory. Fails if there is no such run.
+/// Returns the failures that get a page, up to the report's limit: first one failure from each
+/// card, then a second one from each card, and so on. Returns an empty list for a run that is not a
+/// campaign. `folder` is the report's directory. Fails if there is no such run.
 Result<std::vector<FailurePage>> failure_pages(db::Database& database,
                                                std::optional<std::int64_t> run,
                                                const std::filesystem::path& folder);

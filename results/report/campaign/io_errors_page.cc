@@ -22,7 +22,7 @@ struct IoErrorRow {
   std::string key, filesystem, failed, verdict, why, block, surprise, documented;
   std::int64_t requests_failed = 0;
   bool lasting = false;
-  /// results of the guest's calls to fsync and syncfs (0006.sql)
+  /// results of fsync and syncfs in the guest (0006.sql)
   std::string first, second, reopened, after_sync, syncfs;
   std::string later, other, new_file, state;
   std::string cached, reread, recovered, check;

@@ -23,8 +23,8 @@ Result<std::vector<Plot>> latency_plots(const Facts& facts) {
     int series = 0;
     for (const auto& curve : facts.latency) {
       if (curve.device != device || curve.points.empty() || curve.kind != "achieved") continue;
-      // Start the curve with a vertical rise at the upper bound of the first bucket, because the
-      // times inside a bucket are unknown.
+      // The times inside a bucket are unknown, so the curve rises vertically at the upper bound of
+      // the first bucket.
       data += fmt::format("{}\t0\n", curve.points.front().first / 1e6);
       for (const auto& [us, share] : curve.points) data += fmt::format("{}\t{}\n", us / 1e6, share);
       data += "\n\n";

@@ -45,7 +45,7 @@ std::string place(const Cell& cell) {
   return cell.variant.empty() ? cell.device : cell.device + ", " + cell.variant;
 }
 
-/// Returns the result of a trial or of a map's cell in short form.
+/// Formats the results of a cell's trials as a cell of the heat map.
 HeatCell outcome_cell(const Cell& cell) {
   const std::string name =
       fmt::format("{}, {}, {}: trials {}, clean {}, replayed {}, lost {}, other {}; expected {}",
@@ -109,8 +109,8 @@ std::string incidents_list(const Trial& trial) {
                  "findings");
 }
 
-/// Returns a link to the trial's findings, which the page shows with the bug; empty if there are
-/// none.
+/// Returns a link to the trial's findings, which are shown with the bug. Returns an empty string if
+/// the trial has none.
 std::string findings_link(const Trial& trial) {
   if (trial.findings.empty()) return {};
   return fmt::format("<small><a href=\"#{}\">findings: {}</a></small>",
@@ -236,7 +236,7 @@ Section trials_section(const Facts& facts) {
   section.html = folded({.summary = fmt::format("{} cells in numbers", facts.cells.size()),
                          .html = cells_table(facts) + query_note("cells", facts.run.id),
                          .id = "cells"});
-  // If there are many cells, collapses the trials, which would otherwise fill a page.
+  // If there are many cells, the list of their trials is long and is therefore collapsed.
   const std::string each = trials_of_cells(facts);
   section.html +=
       facts.cells.size() <= kCellsInTheOpen

@@ -22,7 +22,8 @@ using nlohmann::json;
 
 constexpr const char* kKeep = "keep";
 constexpr double kMsPerS = 1000;
-constexpr double kDrainMs = 1500;  ///< time for the disk to write the data that is due
+/// tolerance for the time that the disk takes to write data whose interval has expired
+constexpr double kDrainMs = 1500;
 
 struct Cut {
   std::string key, filesystem, setting, verdict, why;
@@ -35,7 +36,7 @@ struct Age {
   bool lost = false;
   std::string kind;
 };
-/// The power cuts of one file system with one setting, and the losses that they caused.
+/// The power cuts with one file system and one setting, and the losses that the cuts caused.
 struct Group {
   std::string filesystem, setting;
   double bound_ms = 0;
@@ -74,7 +75,7 @@ std::vector<Cut> cuts_of(const Table& table) {
 
 std::vector<Group> groups_of(const std::vector<Cut>& cuts, const Table& ages) {
   std::vector<Group> groups;
-  std::map<std::string, std::size_t> group_of;  // indices into `groups`, by Cut::key
+  std::map<std::string, std::size_t> group_of;  // maps Cut::key to an index into `groups`
   for (const Cut& cut : cuts) {
     if (!cut.measured() || cut.control) continue;
     auto at = std::ranges::find_if(groups, [&](const Group& group) {
@@ -128,7 +129,7 @@ const std::vector<Column> kColumns{{"file system"},
                                    {"lost (kB)", Column::Kind::number},
                                    {"within"}};
 
-/// Draws the fraction of changes that were lost, by age in seconds.
+/// Draws, for each file system, the fraction of lost changes by age in seconds.
 Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) {
   std::string data, colours, lines;
   std::size_t series = 0;

@@ -22,8 +22,8 @@ class UnsyncedPageTest : public db::ScratchFolder {
                                      .versions_json = "{}",
                                      .accelerator = "tcg"}));
   }
-  /// Adds a trial with one change of each of four ages in ms. The changes of age `oldest_lost` and
-  /// below are lost.
+  /// Adds a trial with changes of four ages (in ms), one of each age. Changes whose age is at most
+  /// `oldest_lost` are lost.
   void add(const std::string& key, const std::string& filesystem, double bound, double oldest_lost,
            bool control = false) {
     db::TrialRecord trial{.key = key,

@@ -12,7 +12,7 @@
 
 namespace headcrash::report {
 
-/// A single test result, either for a file system under a program or for a trial of a campaign.
+/// A test result: of a file system under a program, or of a trial of a campaign.
 struct CiCase {
   enum class Verdict : std::uint8_t {
     passed,
@@ -31,8 +31,7 @@ struct CiCase {
   int line = 1;                    ///< line in `source`
 };
 
-/// The files to write, as named by the command's options. A file is not written if its path is
-/// empty.
+/// Paths from the command line of the files to write. A file whose path is empty is not written.
 struct CiFiles {
   std::string junit, sarif, summary;
   bool annotations = false;  ///< print GitHub's ::error lines on standard output

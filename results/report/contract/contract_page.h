@@ -9,13 +9,13 @@
 namespace headcrash::report {
 
 struct ContractCell {
-  /// If the answer is `none`, the cell has not been run.
+  /// `none`: the cell has not been run.
   enum class Answer { kept, broken, unusable, unsupported, failed, none } answer = Answer::none;
   std::string text;       ///< "broken 3/388+"
   std::string promise;    ///< "not promised"
   bool promised = false;  ///< true if the file system promises the result that the row allows
   std::string source;     ///< source of the promise
-  // The account of the crash; only for a broken or unusable cell.
+  // The description of the smallest crash; set only for a broken or unusable cell.
   std::string row, found, state, writes, crash_page, command;
   std::string problem;  ///< the reason why a cell is unsupported or has failed
 };

@@ -344,7 +344,7 @@ std::string writes_at_risk(const CrashPage& page) {
   const bool any_finding = std::ranges::any_of(
       page.requests, [](const auto& request) { return request.finding.has_value(); });
   std::size_t all = 0;
-  // Lists the writes in the order of their fates: lost, torn, unknown, kept.
+  // Lists lost writes first, then torn, unknown and kept ones.
   for (const Fate wanted : {Fate::lost, Fate::torn, Fate::unknown, Fate::kept}) {
     for (std::size_t i = 0; i < page.requests.size(); ++i) {
       const TimelineRequest& request = page.requests[i];

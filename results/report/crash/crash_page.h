@@ -22,8 +22,8 @@
 
 namespace headcrash::report {
 
-/// The role of a block in its file system. The picture has a row for each role, in this order from
-/// top to bottom.
+/// The role of a block in its file system. The enumerators are in the order of the picture's rows,
+/// from top to bottom.
 enum class BlockClass : std::uint8_t {
   data,
   directory,
@@ -59,7 +59,8 @@ struct TimelineRequest {
   /// The ACK after which no cut can remove the write. With FUA, this is the write's own ACK;
   /// otherwise, it is the ACK of the first flush submitted after the write was acknowledged.
   std::optional<Moment> durable;
-  /// The event after which the whole write is on the medium, if this was recorded.
+  /// Number of the event at which the last part of the write reached the medium; nullopt if this
+  /// was not recorded.
   std::optional<std::uint64_t> on_medium;
   std::optional<std::uint64_t> cycle_ended;  ///< event at which the power was cut
   BlockClass block = BlockClass::other;
@@ -77,8 +78,8 @@ struct TimelineFlush {
   std::uint64_t request = 0;
   Moment submitted;
   std::optional<Moment> acked;
-  /// Index of the mark of the promise for which the device was flushed: the flush is the last one
-  /// that was submitted after the previous mark and completed before this mark.
+  /// Index of the mark whose promise required this flush. For a mark, this is the last flush that
+  /// was submitted after the previous mark and completed before the mark.
   std::optional<std::size_t> promise;
 };
 
@@ -94,7 +95,7 @@ struct TimelineMark {
   Moment at;
   std::string text;
   bool promise = false;                  ///< "persisted ..."
-  std::optional<std::size_t> operation;  ///< index of the operation that has returned
+  std::optional<std::size_t> operation;  ///< operation that has returned, if the mark names one
 };
 
 struct TimelineOperation {
@@ -120,14 +121,14 @@ struct TimelineState {
   /// True for a state of an array that is built from its members' media. The fates of the host's
   /// writes are then unknown.
   bool by_members = false;
-  /// Indices into `media`: writes that are not on the medium in this state, because the member had
-  /// stopped before the cut.
+  /// Indices into `media` of the writes that did not reach the medium in this state, because the
+  /// array member had stopped before the cut.
   std::vector<std::size_t> undone;
   /// The members of an array that stopped before the others, and the times at which they stopped.
   std::vector<std::pair<std::size_t, Moment>> stopped;
 };
 
-/// A recorded quantity of a device over time.
+/// A quantity of a device that was recorded over time.
 struct TimelineSeries {
   std::size_t device = 0;
   std::string label;  ///< "throughput"
@@ -156,7 +157,7 @@ struct CrashPage {
   std::vector<std::pair<Moment, bool>> power;  ///< times at which the power changed; true means on
   std::vector<TimelineState> states;
   std::optional<std::size_t> shown;  ///< index of the requested state
-  /// Position of the cut in the picture: that of the shown state, or the end of the recording.
+  /// Event at which the shown state was cut; the end of the recording if no state is shown.
   std::uint64_t cut = 0;
   std::uint64_t events = 0;  ///< number of events in the recording
   /// range of the workload's events, without mkfs and unmount
@@ -166,7 +167,7 @@ struct CrashPage {
   std::vector<TimelineFinding> findings;
   std::string log;                     ///< log of the recovery
   std::vector<std::string> reproduce;  ///< commands
-  /// Sentences that name the data omitted because the size of the page is limited.
+  /// Sentences about data that the page omits because its size is limited.
   std::vector<std::string> left_out;
   std::vector<TimelineSeries> series;
   /// Sentences that say where the values come from, and which values are missing.

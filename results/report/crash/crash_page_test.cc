@@ -77,7 +77,7 @@ TEST(CrashPage, DistinguishesLostTornAndKeptWrites) {
       std::string::npos);
 }
 
-/// Expects one mark of each shape, at the bar of the marked write.
+/// For each fate, one mark of the right shape must be at the bar of the write.
 TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   const CrashPage page = a_page();
   const PicturePlan plan = plan_picture(page);
@@ -119,8 +119,7 @@ TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
   EXPECT_FALSE(at_risk(page.requests[1], 6));
 }
 
-/// On this test's page, every string that can come from a guest, an imported recording or a file
-/// name is hostile.
+/// Every string that can come from a guest, an imported recording or a file name contains markup.
 TEST(CrashPage, EscapesGuestTextsEverywhere) {
   const std::string hostile =
       "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(2)>\xff\x1b";
@@ -156,7 +155,7 @@ TEST(CrashPage, EscapesGuestTextsEverywhere) {
 
 TEST(CrashPage, NeedsNoExternalFiles) {
   std::string html = crash_page(a_page());
-  // The namespace of SVG is only a name; browsers do not load it.
+  // Browsers use SVG's namespace URI only as a name and do not load it.
   const std::string name_of_svg = "http://www.w3.org/2000/svg";
   html.erase(html.find(name_of_svg), name_of_svg.size());
   for (const char* reference : {"http://", "https://", "src=", "@import", "url(h"})

@@ -18,7 +18,7 @@ constexpr double kRightMargin = 10;
 constexpr double kShortestBar = 3;  // minimum length, so that a bar remains visible
 constexpr std::size_t kOperationCharacters = 26;
 constexpr double kCharacterWidth = 6.1;  // approximate character width in the labels' 11 px font
-/// approximate character width in the small labels' 9 px font
+/// approximate character width in the 9 px font of small labels
 constexpr double kSmallCharacterWidth = 5;
 
 /// Returns a step that is 1, 2 or 5 times a power of ten.
@@ -30,7 +30,7 @@ double round_step(double least) {
   return step * 10;
 }
 
-/// Formats a time with only as many digits as the step between ticks requires.
+/// Formats a time with as many decimal places as are needed to distinguish adjacent ticks.
 std::string tick_text(double at_ns, double step_ns) {
   const double ms = at_ns / 1e6;
   const int digits = step_ns >= 1e6 ? 0 : step_ns >= 1e5 ? 1 : step_ns >= 1e4 ? 2 : 3;
@@ -216,7 +216,8 @@ class Picture {
     return path("done", done) + path("open", open) + path("promised", promised);
   }
 
-  /// Returns the time at which the power cycle of the request ended; nullopt if it did not end.
+  /// Returns the time of the power cut that ended the request's power cycle; nullopt if there was
+  /// no such cut.
   std::optional<std::int64_t> power_went_at(const TimelineRequest& request) const {
     if (!request.cycle_ended) return std::nullopt;
     for (const auto& [moment, on] : page_.power)
@@ -269,7 +270,7 @@ class Picture {
     return path("whole", whole) + path("damaged", damaged);
   }
 
-  /// Draws the number of bytes in writes that are not durable, as a step function.
+  /// Draws the total size of the writes that are not durable yet, as a step function of time.
   std::string unflushed() const {
     std::map<std::int64_t, double> changes;
     for (const TimelineRequest& request : page_.requests) {
@@ -362,7 +363,7 @@ class Picture {
       const double length =
           kCharacterWidth * static_cast<double>(std::min(text.size(), kOperationCharacters + 1));
       for (int line = 0; line < 2; ++line) {
-        // The label of an event before the cut must not cross the line of the cut.
+        // The label of an event before the cut must end before the line that marks the cut.
         const double cut = x(plan_.cut_ns),
                      end = at <= cut + 0.1 ? std::min(cut - 4, right_) : right_;
         const double from = std::clamp(at - 5, left_ + 2, std::max(end - length, left_ + 2));
@@ -414,8 +415,8 @@ class Picture {
     return path("kept", kept) + path("unknown", unknown) + path("failed", failed);
   }
 
-  /// Dims the picture after the cut, because the events recorded there did not happen in this
-  /// state. Draws nothing if the power was cut at this point of the recording.
+  /// Dims the picture after the cut, because later events of the recording did not happen in this
+  /// state. Draws nothing if the recording's own power cut is at the same place.
   std::string veil() const {
     const double from = x(plan_.cut_ns),
                  to = page_.recovery ? x(page_.recovery->at_ns) : right_ + 6;
@@ -450,8 +451,8 @@ class Picture {
            path("risk", all.marks[0]) + path("kept", all.marks[1]) + path("torn", all.marks[2]) +
            path("lost", all.marks[3]);
   }
-  /// The shapes of the fates: diamond (unknown), disk (kept), triangle with a cross (torn), cross
-  /// (lost).
+  /// The shapes of the marks, by fate: a diamond (unknown), a filled circle (kept), a triangle with
+  /// a cross (torn), or a cross (lost).
   struct Fates {
     std::array<std::string, 4> tails, marks;  // by fate
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {

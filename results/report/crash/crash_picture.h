@@ -53,7 +53,7 @@ struct PictureRow {
     series
   } kind = Kind::axis;
   std::string label;
-  std::string heading;  ///< name of the device, if this is its first row
+  std::string heading;  ///< name of the device in its first row; otherwise, empty
   std::size_t device = 0;
   BlockClass block = BlockClass::other;
   std::string strategy;
@@ -61,30 +61,30 @@ struct PictureRow {
   double height = 0;
 };
 
-/// The layout of the picture, which is used both here and by the page's script.
+/// The layout of the picture. The page's script uses the same layout.
 struct PicturePlan {
   TimeScale scale;
-  /// the part that is shown at first; places on the time scale (TimeScale)
+  /// range of the time scale (TimeScale) that is visible at first
   double window_begin = 0, window_end = 1;
   std::vector<PictureRow> rows;
   struct Place {
     std::size_t row = 0;
     double y = 0;  ///< vertical position within the row
   };
-  std::vector<Place> requests, media;  ///< places of the page's requests and media writes
+  std::vector<Place> requests, media;  ///< positions of the page's requests and media writes
   std::int64_t cut_ns = 0;
   static constexpr double kNarrow = 560;
   static double gutter(double width);
   static double caption(double width);
-  /// Returns the top of each row on paper of the given width, followed by the total height.
+  /// Returns the top of each row in a picture of the given width, followed by the total height.
   std::vector<double> tops(double width) const;
 };
 
 // ---- crash_plan.cc
 PicturePlan plan_picture(const CrashPage& page);
 
-/// Calls visit(moment) for every event of the recording. The events are grouped by kind, so they
-/// are not in time order.
+/// Calls visit(moment) for all events of the recording. Events of the same kind follow each other,
+/// so the order is not that of time.
 template <typename Visit>
 void for_each_moment(const CrashPage& page, const Visit& visit) {
   const auto both = [&](const auto& request) {
@@ -106,7 +106,7 @@ std::string_view name(BlockClass block);
 /// Formats a value with its unit, such as "12.3 MiB/s" or "400 cylinders".
 std::string value_text(TimelineSeries::Unit unit, double value);
 
-/// Formats a time on the recording's clock, such as "12.345 ms".
+/// Formats a time of the recording's clock, such as "12.345 ms".
 std::string time_text(std::int64_t at_ns);
 
 }  // namespace headcrash::report

@@ -12,7 +12,8 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kLine = 9;  // distance between the lines of a row
-// Maximum number of lines in a row. If there are more blocks, they share lines.
+// Maximum number of lines in a row. If a row has more blocks, several blocks are drawn on each
+// line.
 constexpr std::size_t kLinesMost = 8;
 constexpr double kRowMargin = 6;
 constexpr std::size_t kRequestsShownFirst = 300;
@@ -36,8 +37,8 @@ std::int64_t time_of_cut(const CrashPage& page) {
   return at;
 }
 
-/// Assigns blocks to lines within a row, in the order of their addresses. A block is always on the
-/// same line.
+/// Assigns blocks to the lines of a row, in the order of the blocks' addresses. All requests for a
+/// block are on the same line.
 class Lines {
  public:
   void add(std::uint64_t lba) { places_.insert(lba); }
@@ -59,8 +60,8 @@ class Lines {
   std::map<std::uint64_t, double> ranks_;
 };
 
-/// Arranges the rows of a device: first its requests, with a row for each role of a block, then its
-/// flushes, then the writes to its medium.
+/// Arranges a device's rows in the picture, from top to bottom: its requests, with a row for each
+/// role of a block; its flushes; and the writes to its medium.
 class Rows {
  public:
   explicit Rows(const CrashPage& page, PicturePlan& plan) : page_(page), plan_(plan) {}
@@ -186,7 +187,7 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
       end = std::max(end, plan.scale.place(moment.at_ns));
     };
     for (const TimelineRequest& request : page.requests) {
-      // A write that is at risk must be shown even if it was submitted before the workload began.
+      // Show all writes that are at risk, including those submitted before the workload began.
       if (at_risk(request, page.cut))
         begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
       see(request.submitted);
@@ -204,8 +205,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the length at which longer intervals are drawn. A shortened interval may take at most a
-/// certain share of the axis; the result is the largest length that meets this limit.
+/// Returns the length to which longer intervals are shortened. It is the largest length at which a
+/// shortened interval takes no more than a certain share of the axis.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

@@ -30,7 +30,8 @@ constexpr std::size_t kPointsOfALineLeast = 3;  // lines with fewer points are d
 constexpr std::size_t kFailuresInTheScoreboard = 4;
 constexpr std::size_t kNumbersOnlyNamed = 12;
 constexpr std::string_view kSummary = "summary";  // the claim at the beginning of the page
-// A paper's claim and its most important numbers, which form a separate section.
+// Pseudo-claim that summarises the paper and contains its most important numbers. It has a separate
+// section.
 constexpr std::string_view kInShort = "in short";
 
 struct Number {
@@ -69,8 +70,7 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns the claim to which a row belongs, and adds the claim if it does not exist yet. The title
-/// of a claim is set by its rows with numbers.
+/// Returns the claim to which a row belongs. If there is no such claim, adds one without a title.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
@@ -79,7 +79,7 @@ Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   return claims.back();
 }
 
-/// Adds cells row by row, from left to right.
+/// Adds a cell to a table of the claim. Cells must be added row by row, from left to right.
 void add_cell(Claim& claim, const Row& row) {
   const std::string name = row.text("name");
   if (claim.tables.empty() || claim.tables.back().name != name)
@@ -199,7 +199,7 @@ std::string tables_html(const Claim& claim) {
   return out;
 }
 
-/// Returns the full name of a plotted line for the key below the plot. A long name is split over
+/// Returns the full name of a plotted line for the legend below the plot. A long name is split over
 /// several lines.
 std::string key_label(const std::string& text) {
   constexpr std::size_t kPiece = 20;  // short enough that plot_label() does not truncate it
@@ -211,8 +211,8 @@ std::string key_label(const std::string& text) {
   return label;
 }
 
-/// Returns the hue of each line: the hue of the line's file system, or a free hue if the file
-/// system is unknown or an earlier line already has its hue.
+/// Returns a hue for each line. A line has the hue of its file system, unless the file system is
+/// unknown or an earlier line already has this hue; it then has a free hue.
 std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
   std::vector<std::size_t> hues;
   std::set<std::size_t> taken;
@@ -282,8 +282,9 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
   return quantities;
 }
 
-/// Returns the lines to draw; empty if any line would have too few points. The cells are called
-/// "NAME, NUMBER": each NAME is a line, and NUMBER is the position of a point on the horizontal axis.
+/// Returns the lines to draw, or an empty list if a line would have too few points. Cells have
+/// names of the form "NAME, NUMBER". There is a line for each NAME, and NUMBER is the horizontal
+/// position of a point.
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
   std::vector<std::size_t> points;
@@ -302,7 +303,8 @@ std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   return lines;
 }
 
-/// Returns "users" if the claim mentions users, otherwise an empty text.
+/// Returns the label of the horizontal axis: "users" if the claim mentions users; otherwise, an
+/// empty string.
 std::string axis_of(const Claim& claim) {
   const auto speaks = [](const std::string& text) {
     return text.find(" user") != std::string::npos;
@@ -337,7 +339,7 @@ std::vector<OwnPlot> plots_of(const Claim& claim) {
 }
 
 /// Returns the CSS class of a cell's bar. The bar has the colour of the file system or scheme that
-/// the cell names. If a semicolon and a variation follow the name, the bar is hollow.
+/// the cell names. It is hollow if the name is followed by a semicolon and a variation.
 std::string bar_class(const std::string& cell) {
   const std::size_t varied = cell.find(';');
   std::string hue = "plain";
@@ -477,8 +479,7 @@ Score score_of(const Claim& claim) {
 
 constexpr std::string_view kOfThePaper = "paper";
 
-/// Counts the rules of all claims, separately for each class. The class of the paper's own rules is
-/// first.
+/// Counts the rules of all claims by class. The class of the paper's own rules comes first.
 std::vector<std::pair<std::string, Score>> scores_by_class(const std::vector<Claim>& claims) {
   std::vector<std::pair<std::string, Score>> scores{{std::string(kOfThePaper), {}}};
   for (const Claim& claim : claims) {
@@ -525,7 +526,8 @@ std::string verdict_of(const Score& score) {
              : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
 }
 
-/// Returns the indices of the rules. Failed rules are first.
+/// Returns the indices of the rules, those of failed rules first and those of undecided rules
+/// second.
 std::vector<std::size_t> failures_first(const Claim& claim) {
   std::vector<std::size_t> order(claim.rules.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -621,8 +623,8 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   return out;
 }
 
-/// Returns the heat maps and the first of the other tables. The remaining tables follow in a
-/// collapsible part.
+/// Returns the sections for the summary's tables. The heat maps and the first other table are
+/// visible at once; the remaining tables are in a collapsible part.
 std::vector<Section> summary_sections(const Claim& claim) {
   std::string maps, first, others;
   for (const OwnTable& table : claim.tables) {
@@ -690,8 +692,8 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
     page.failed = row.integer("failed");
   }
   TRY(const auto html, claims_html(claims));
-  // Only the paper's own rules count. An experiment that has its own summary is not about a paper,
-  // so all its rules count.
+  // On the page of a paper, only the paper's own rules count. An experiment with its own summary is
+  // not about a paper, so all of its rules count.
   const bool of_a_paper = std::ranges::none_of(claims, opens_the_page);
   const auto scores = scores_by_class(claims);
   Score counted;

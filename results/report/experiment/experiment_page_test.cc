@@ -1,5 +1,5 @@
-// Tests an experiment's page: the order of its parts, and that each form of the page has all
-// numbers, rules and lines.
+// Tests an experiment's page: the order of its parts, and whether the page is complete in each of
+// its forms.
 #include "results/report/experiment/experiment_page.h"
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ class ExperimentPageTest : public db::ScratchFolder {
                                     .versions_json = "{}",
                                     .accelerator = "none"}));
   }
-  /// Returns a page with one claim for each unit. Each claim has two cells, in which the paper's
-  /// number is next to ours.
+  /// Returns a page with one claim for each element of `units`. A claim has two cells, each with
+  /// the paper's number and ours.
   Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
     auto database = must(db::Database::open(file(), db::Database::Access::read_write));
     const auto run = begin_run(database);
@@ -100,7 +100,7 @@ TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotForAnyNumberOfPoints) {
   auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   page->html = without_own_script(page->html);
-  // An unclosed path element would hide all elements that follow it.
+  // If a path element were not closed, the elements after it would be hidden.
   std::size_t open = 0;
   for (auto at = page->html.find("<path"); at != std::string::npos;
        at = page->html.find("<path", at + 1))

@@ -29,7 +29,7 @@ struct Answer {
   bool valid = true;  ///< false if a control did not show its required result
   /// For example "4 of 5 file systems kept their promises; btrfs lost synced data".
   std::string status;
-  std::string controls;  ///< for example "controls as expected: 2 of 2"
+  std::string controls;  ///< status of the controls, such as "controls as expected: 2 of 2"
   /// Sentences such as "xfs, d, w: expected loss in at least 3; 5 trials, 2 lost, ...".
   std::vector<std::string> failed_controls;
   std::vector<SystemRow> systems;  ///< file systems with unexpected results first

@@ -21,8 +21,8 @@ namespace headcrash::report {
 namespace {
 
 constexpr int kWidth = 400;  // close to the width of a plot on a phone
-/// Maximum number of plots that one gnuplot process draws. It is low enough to keep the output of a
-/// process within its limit, and high enough that most pages need only one process.
+/// Maximum number of plots for one gnuplot process. It keeps the output of a process within the
+/// limit, and most pages still need only one process.
 constexpr std::size_t kPlotsAtOnce = 40;
 constexpr std::string_view kEnd = "</svg>";
 constexpr int kFirstDash = 11, kDashKinds = 3;  // common.gp

@@ -27,7 +27,7 @@ std::string_view plot_colour(const std::string& filesystem);
 /// have different dashed lines.
 class Dashes {
  public:
-  /// Assigns dash styles. The same names in the same order are assigned the same styles.
+  /// Assigns a dash style to each name. The styles depend only on the names and their order.
   explicit Dashes(const std::vector<std::string>& names);
   /// Returns gnuplot's dash type, as defined by the templates: 1, or 11 to 13.
   int of(const std::string& name) const;

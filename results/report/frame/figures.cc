@@ -8,7 +8,7 @@
 namespace headcrash::report {
 namespace {
 
-// U+00A0 keeps the number and its unit on one line.
+// A no-break space (U+00A0), which keeps a number and its unit on one line.
 constexpr const char* kGap = "\xc2\xa0";
 
 std::string three_digits(double value) {

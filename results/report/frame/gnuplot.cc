@@ -56,8 +56,8 @@ class NoSigpipe {
   struct sigaction before_ = {};
 };
 
-/// Returns the error on one line. gnuplot marks a position with white space, so each run of white
-/// space becomes a single space.
+/// Returns the error on one line. gnuplot points to a position in the line above by means of
+/// blanks, so runs of blanks are reduced to one.
 std::string first_words(const std::string& errors) {
   std::string line;
   for (const char c : errors) {

@@ -16,7 +16,7 @@ struct HeatCell {
 };
 struct HeatRow {
   std::string name;  ///< HTML
-  /// The group's name, as text, if this row is the first of a group; otherwise empty.
+  /// Name of the group (not HTML) in the first row of a group; empty in other rows.
   std::string group = {};
   std::string hint = {};  ///< text of the name's tooltip
   std::vector<HeatCell> cells;
@@ -28,7 +28,7 @@ struct HeatColumn {
 std::string heat_map(const std::string& corner, const std::vector<HeatColumn>& columns,
                      const std::vector<HeatRow>& rows);
 
-/// Returns the shade of a time, which is given as a multiple (1 or more) of the best time.
+/// Returns the shade for a multiple of the best time. The multiple is at least 1.
 std::string_view shade(double times_the_best);
 /// Returns the legend of the shades.
 std::string shade_scale();

@@ -43,15 +43,15 @@ std::string number(std::int64_t n, const char* css_class = nullptr);
 std::string outcome_bar(std::int64_t clean, std::int64_t replayed, std::int64_t lost,
                         std::int64_t other);
 
-/// Returns a file system's colour mark and name, which are the same in every report. For a mode of
-/// a file system, or with a `variant`, the mark is hollow.
+/// Returns a file system's name with its colour mark, which is the same in every report. The mark
+/// is hollow if `variant` is true or if the name is a mode of a file system.
 std::string filesystem_name(const std::string& filesystem, bool variant = false);
 std::string filesystem_dot(const std::string& filesystem, bool variant = false);
 /// Returns the file system, with the device and the workload in small print.
 std::string cell_name(const std::string& filesystem, const std::string& device,
                       const std::string& workload);
 
-/// Returns a command as a separate line, to which the page's script adds a copy button.
+/// Returns HTML that shows a command on its own line. The page's script adds a copy button.
 std::string command_line(const std::string& command);
 
 /// Returns an ID for `name`, which may be any text; different names have different IDs.

@@ -17,7 +17,7 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kBytesOfSector = 512;
-// Widths in CSS pixels: the column of the page, and a phone that is 390 pixels wide.
+// Width of the drawing in CSS pixels: in the page's column, and on a phone that is 390 pixels wide.
 constexpr double kWidePaper = 1080, kNarrowPaper = 358;
 constexpr double kStretchGap = 26, kStripHeight = 46, kStripGap = 24, kTop = 20;
 

@@ -20,7 +20,8 @@ std::string io_legend();
 struct IoSample {
   std::size_t requests = 0;  ///< number of sampled requests
   double scale = 1;          ///< number of requests that each sample represents
-  /// True if the device counted its requests; otherwise, `scale` and all rates are unknown.
+  /// True if the device counted its requests. Otherwise, `scale` is unknown, and no rates can be
+  /// computed.
   bool known = false;
   bool whole() const { return known && scale < 1.05; }
 };

@@ -36,7 +36,7 @@ TEST(IoPicture, ComputesThroughputInBytesPerSecond) {
 TEST(IoPicture, MeasuresDistancesFromTheEndOfTheLastRequest) {
   auto panel = ten_and_one();
   EXPECT_EQ(distances(panel, 0, 100, 1)[0], 0) << "consecutive";
-  panel.points[5].lba += 90;  // one distance of 90 forwards, and one of 90 backwards
+  panel.points[5].lba += 90;  // a jump of 90 forwards, and then one of 90 backwards
   EXPECT_NEAR(distances(panel, 0, 100, 1)[0], 180.0 / 9, 1e-9);
 }
 

@@ -33,8 +33,8 @@ std::string facts_of(const Facts& facts) {
   return facts_line(list);
 }
 
-/// Formats the result. A control that lost data as expected is shown as "as expected" and not as
-/// "kept".
+/// Formats whether the result was as expected. For a control, "as expected" means that it lost
+/// data, so the text is not "kept".
 std::string as_expected(const SystemRow& row) {
   if (!row.as_expected) return "<span class=\"verdict none\">nothing promised</span>";
   if (!*row.as_expected) return "<span class=\"verdict bad\">not as expected</span>";

@@ -39,8 +39,8 @@ std::string whole_page(const std::string& title, const std::string& content,
 }
 
 std::string framed_page(const Page& page) {
-  // The page contains the list twice: next to the text if there is room, and collapsed above the
-  // text otherwise. The style sheet shows only one of the two.
+  // The page contains the table of contents twice: next to the text for wide screens, and collapsed
+  // above the text for narrow ones. The style sheet hides one of them.
   const std::string list = contents_list(page);
   std::string content = "<nav class=\"contents\" aria-label=\"Contents\">\n" + list +
                         "</nav>\n<div id=\"top\">\n" + page.opening +

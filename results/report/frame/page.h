@@ -19,7 +19,7 @@ struct Section {
 
 struct Page {
   std::string title;    ///< title of the browser window
-  std::string opening;  ///< HTML of the answer; shown before all sections
+  std::string opening;  ///< HTML above all sections: the answer
   std::vector<Section> sections;
 };
 

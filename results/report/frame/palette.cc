@@ -55,7 +55,8 @@ std::string plain(std::string_view name) {
   return out;
 }
 
-/// Returns the longest known name that is equal to `name` or is a prefix of it.
+/// Returns the longest known name that equals `name`, or that precedes a non-alphanumeric character
+/// in it.
 std::optional<Known> known(const std::string& name) {
   std::optional<Known> found;
   for (const Known& each : kKnown) {

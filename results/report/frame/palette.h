@@ -35,7 +35,8 @@ inline constexpr std::array<Tone, 12> kFilesystemColours = {{
 std::size_t filesystem_colour(std::string_view name);
 /// Returns true if the palette has a colour for the name or for the name's prefix.
 bool is_known_filesystem(std::string_view name);
-/// Returns true if the name is a mode of a known file system. Modes are drawn hollow or dashed.
+/// Returns true if the name is a mode of a known file system. Such entrants are drawn with hollow
+/// or dashed shapes.
 bool is_mode(std::string_view name);
 
 inline constexpr Tone kMark = {"--mark", "#23292d", "#e0e5e7"};

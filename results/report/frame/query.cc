@@ -29,7 +29,7 @@ std::vector<Block> blocks_of(std::string_view text) {
     if (line.starts_with(kName)) {
       blocks.push_back({trimmed(std::string(line.substr(kName.size()))), {}, {}});
     } else if (blocks.empty()) {
-      continue;  // skips the description of the file, which precedes the first name
+      continue;  // a line of the introduction, which precedes the first name
     } else if (line.starts_with(kAfter)) {
       blocks.back().after = trimmed(std::string(line.substr(kAfter.size())));
     } else {

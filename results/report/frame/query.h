@@ -1,6 +1,6 @@
 #pragma once
-// The report's named queries, parsed from the embedded file queries.sql. A query has one parameter,
-// and its results are read by column name.
+// The named queries of the report, which are in the embedded file queries.sql. Queries have a
+// single parameter, and results are read by column name.
 
 #include <cstdint>
 #include <map>

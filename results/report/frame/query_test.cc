@@ -21,7 +21,7 @@ TEST_F(QueryTest, ExpandsABlockThatFollowsAnother) {
   EXPECT_TRUE(db::must(parse_queries("")).empty());
 }
 
-/// Finds queries that no longer match the schema.
+/// A query that does not match the schema fails.
 TEST_F(QueryTest, RunsEveryEmbeddedQuery) {
   auto database = db::must(db::Database::open(file(), db::Database::Access::read_write));
   const auto queries = db::must(parse_queries(embedded_text("queries.sql")));

@@ -20,7 +20,7 @@ Section outcomes_section(const Facts& facts);
 /// Returns a card for each bug, and a map with a row for each operation and a column for each file
 /// system. If nothing was lost, the section has no title, so the page omits it.
 Section bugs_section(const Facts& facts);
-Section exploration_section(const Facts& facts);  ///< has no title if the run has no exploration
+Section exploration_section(const Facts& facts);  ///< has no title if no crash states were explored
 Section trials_section(const Facts& facts);
 Section recovery_section(const Facts& facts);
 Section latency_section(const Facts& facts, const std::vector<Plot>& plots);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kCellWidthMost = 60;
 constexpr std::size_t kTablesMost = 1000;
 
-/// Permits the operations that a query needs: reading, functions and recursion.
+/// Authorizer that permits only the actions that queries need: reading, functions and recursion.
 int allow_reading(void*, int action, const char*, const char*, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
@@ -57,7 +57,7 @@ std::string cell(const Value& value) {
   if (text.size() <= kCellWidthMost) return text;
   std::size_t end = kCellWidthMost - 3;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;  // must not cut a character in half
+    --end;  // do not split a character
   return text.substr(0, end) + "...";
 }
 
@@ -133,7 +133,7 @@ std::vector<std::string> query_names() {
   const auto queries = parse_queries(embedded_text("queries.sql"));
   if (!queries) return names;
   for (const auto& [name, sql] : *queries)
-    // A query ends with a semicolon. Other named texts are clauses that queries share.
+    // Only texts that end with a semicolon are queries. Others are clauses that queries share.
     if (sql.ends_with(';')) names.push_back(name);
   return names;
 }

@@ -17,7 +17,7 @@ namespace headcrash::report {
 struct SqlAnswer {
   std::vector<std::string> columns;  ///< in the order of the statement
   std::vector<std::vector<Value>> rows;
-  bool cut = false;  ///< there are more rows than the limit allows
+  bool cut = false;  ///< true if the row limit omitted some rows
 };
 
 /// Runs one statement, or the report's query with the name `sql`. The parameter `:run` is `run`, or
@@ -29,11 +29,11 @@ Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optiona
 /// Returns all tables and their columns.
 Result<SqlAnswer> tables(db::Database& database);
 
-/// Returns the names of those queries that can be run on their own.
+/// Returns the names of the queries that can be run by themselves.
 std::vector<std::string> query_names();
 
 // ---- conversions of an answer to text that ends with a newline
-std::string as_table(const SqlAnswer& answer);  ///< aligned columns below a ruled header
+std::string as_table(const SqlAnswer& answer);  ///< aligned columns, with a header and a rule
 std::string as_csv(const SqlAnswer& answer);    ///< RFC 4180, including a header
 std::string as_json(const SqlAnswer& answer);   ///< a list of objects
 

@@ -39,7 +39,7 @@ TEST_F(SqlTest, AnswersStatementsAndNamedQueries) {
     EXPECT_TRUE(ask(database, name, {}, kRowsMost)) << name;
 }
 
-/// Other statements must be rejected even on a writable connection.
+/// Only queries are accepted, even on a writable connection.
 TEST_F(SqlTest, RejectsStatementsOtherThanQueries) {
   auto database = db::must(db::Database::open(file(), db::Database::Access::read_write));
   const std::string other = (folder() / "other.db").string();

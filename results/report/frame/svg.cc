@@ -45,7 +45,8 @@ void drop_stretches(std::string& text, const std::string& from, const std::strin
   text = kept.append(text, done);
 }
 
-/// Removes the groups that gnuplot opens at each change of pen. Most of these groups are empty.
+/// Removes empty groups. gnuplot opens a group whenever the pen changes, and most of these groups
+/// are empty.
 std::string without_empty_groups(const std::string& text) {
   std::vector<std::string> kept;
   std::istringstream lines(text);
@@ -133,7 +134,7 @@ std::string inline_svg(const std::string& gnuplot_svg, const std::string& label)
       definitions = false;
       continue;
     }
-    // A path may extend over several lines. Its last line may also contain the first mark.
+    // A path may extend over several lines. The line with its end may also contain the first mark.
     if (const auto mark = line.find("<use"); mark != std::string::npos && line.find("/>") < mark) {
       body += line.substr(0, mark) + "\n";
       line.erase(0, mark);

@@ -8,8 +8,8 @@ namespace headcrash::report {
 
 class TextTable {
  public:
-  /// Creates a table. If a title begins with '>', its column is right-aligned. If all titles are
-  /// empty, the table has no header.
+  /// If a title begins with '>', its column is right-aligned. If all titles are empty, the table
+  /// has no header.
   explicit TextTable(std::vector<std::string> titles);
   /// Adds a row. If the row has fewer cells than the header, its last cell may extend over the
   /// missing columns.

@@ -53,7 +53,7 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
     phase.target_buckets.push_back(
         {upper, 1 + static_cast<std::int64_t>(300 * std::exp(-std::pow((i - 13) / 4.0, 2)))});
   }
-  // The load is higher at the beginning. There is a flush in each interval.
+  // The load is four times as high in the first half. Each interval has flushes.
   constexpr int kStretches = 8;
   for (int i = 0; i < kStretches && phase.model_ms > 0; ++i) {
     const double width_ms = phase.model_ms / kStretches, share = i < 4 ? 0.2 : 0.05;

@@ -10,11 +10,12 @@ namespace headcrash::report {
 
 struct SyntheticEntrant {
   std::string filesystem;
-  /// Times to quiescence, one for each repetition. Each elapsed time is nine tenths of the time to
-  /// quiescence.
+  /// Times to quiescence, one for each repetition. The elapsed times are nine tenths of these
+  /// times.
   std::vector<double> seconds;
   double busy = 0.9;  ///< fraction of the time during which the device was busy
-  /// Number of additional repetitions that failed after they had recorded a measurement.
+  /// Number of additional repetitions that failed. They still have a measurement, which the report
+  /// must ignore.
   std::size_t failed = 0;
   std::string variant;
   double processor = 0.12;  ///< fraction of the time during which the guest's processor was busy
@@ -46,8 +47,8 @@ SyntheticBench four_filesystems();
 /// Returns a benchmark with several devices, workloads and numbers of users, and with every kind of
 /// defect.
 SyntheticBench a_real_bench();
-/// Returns a benchmark with `trials` trials of five file systems, to measure how long a report
-/// takes.
+/// Returns a benchmark that is large enough to measure how long a report takes: five file systems
+/// with a total of `trials` trials.
 SyntheticBench a_large_bench(int trials);
 
 /// Records the benchmark and returns the run's number; throws on any failure.

@@ -97,7 +97,7 @@ void add_io(db::TrialRecord& trial, Random& random, int requests) {
       trial.io.push_back({at + 60 * uniform(random), lba, 8, "media", std::nullopt});
     if (i % 12 == 11) trial.io.push_back({at, 0, 0, "flush", kFlushUs});
   }
-  // The recovery starts four seconds after the cut and reads the log from its beginning.
+  // Four seconds after the cut, the recovery reads the log from its beginning.
   for (int i = 0; i < requests / 10; ++i)
     trial.io.push_back({cut_ms + 4000 + i * 3, kDisk / 2 + i * 64, 64, "read", 2000.0});
 }

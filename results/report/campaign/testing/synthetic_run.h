@@ -39,8 +39,9 @@ T certain(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// Sets fixed times, because golden pages must not contain the current time. All runs begin in the
-/// same second. `ended` is a time of day on the same date; empty if the run has not ended.
+/// Sets fixed start and end times, so that golden pages do not depend on the current time. All runs
+/// start in the same second. `ended` is a time of day on the same date; empty if the run has not
+/// ended.
 void set_times(db::Database& database, std::int64_t run, const std::string& ended);
 
 /// Stores a synthetic run of the given shape, and returns its number. Throws if anything fails.
