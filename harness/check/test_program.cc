@@ -36,6 +36,7 @@ constexpr std::size_t kLineBytesShown = 40;
 constexpr fs::perms kTraversable =
     fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
+constexpr const char* kGuestCommands = ":/.headcrash/bin";  // made by harness/guest/inside.cc
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 std::string variable(const char* name, const char* otherwise) {
@@ -245,8 +246,12 @@ std::string application_text(const TestProgram& program, const std::optional<Tra
   using nlohmann::json;
   const auto quoted = [](const std::string& text) { return json(text).dump(); };
   json environment = json::array();
-  for (const auto& [variable, value] : environment_of(program))
-    environment.push_back(variable + "=" + value);
+  for (const auto& [variable, value] : environment_of(program)) {
+    // A script may run a command only after a crash, for example to describe a loss. Such a command
+    // is not in the image, so busybox provides it.
+    const bool extend = variable == "PATH" && program.rootfs.empty();
+    environment.push_back(variable + "=" + value + (extend ? kGuestCommands : ""));
+  }
   environment.push_back("HEADCRASH_FOLDER=" + folder_in_guest());
   json prepare = json::array({"mkdir " + folder_in_guest()});
   if (!program.init.empty()) prepare.push_back(argv_of(program.init));
