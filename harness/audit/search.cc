@@ -103,7 +103,11 @@ Result<void> Search::find_missing() {
   base::Chosen all(candidates.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   TRY(const auto mended, run_once(flushing(all)));
-  if (!passes(mended)) return {};
+  if (!passes(mended)) {
+    for (const MissingFlush& each : candidates)
+      if (is_mapping(each.site)) audit_.mapped.insert(each.target);
+    return {};
+  }
   TRY(const auto chosen, smallest(candidates.size(), flushing));
   audit_.mended = true;
   for (const std::size_t i : chosen) {
@@ -181,6 +185,10 @@ Result<void> Search::drop_together() {
 }
 
 }  // namespace
+
+bool is_mapping(const ChangeSite& site) {
+  return site.call == "mmap";
+}
 
 bool is_droppable(SiteVerdict::Need need) {
   return need == Need::redundant || need == Need::proven;

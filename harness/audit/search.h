@@ -82,6 +82,9 @@ std::vector<MissingFlush> unflushed_changes(const Trace& trace);
 struct Audit {
   ExperimentOutcome baseline;
   std::vector<MissingFlush> missing;
+  /// Files that the program changes through mappings, if no flush mends it. The tracer does not see
+  /// these changes, so it cannot flush after them.
+  std::set<std::string> mapped;
   /// true if the baseline lost data, but does not lose data after the missing flushes have been
   /// added
   bool mended = false;
@@ -89,6 +92,10 @@ struct Audit {
   std::int64_t ns = 0;          ///< duration of the program, including the missing flushes
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable
 };
+
+/// Returns true if the change is a mapping of a file, through which the program can change the file
+/// at any later time.
+bool is_mapping(const ChangeSite& site);
 
 /// Returns true if a site with this verdict can be dropped, even together with all other such
 /// sites.

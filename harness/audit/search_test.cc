@@ -17,6 +17,7 @@ class Program {
   std::vector<std::string> unflushed;  ///< stacks of changes that are not followed by a flush
   std::function<bool(const Experiment&)> loses = [](const Experiment&) { return false; };
   std::set<std::string> never_skipped;
+  bool maps = false;  ///< maps the file "table"
   std::vector<Experiment> experiments;
 
   Result<Audit> audit() {
@@ -39,6 +40,9 @@ class Program {
       for (const std::string& name : unflushed)
         outcome.trace.unflushed[{.stack = name, .names = false, .call = "write"}] = {
             .lines = 1, .target = "log"};
+    if (experiment.list_changes && maps)
+      outcome.trace.unflushed[{.stack = "m", .names = false, .call = "mmap"}] = {.lines = 1,
+                                                                                 .target = "table"};
     return outcome;
   }
 };
@@ -126,10 +130,12 @@ TEST(AuditProgram, PrefersTheFlushAfterANewNameToThatAfterARemovedOne) {
 TEST(AuditProgram, JudgesNoSiteOfAProgramThatNoFlushMends) {
   Program program;
   program.unflushed = {"u"};
+  program.maps = true;
   program.loses = [](const Experiment&) { return true; };
   const auto audit = program.audit();
   ASSERT_TRUE(audit);
   EXPECT_FALSE(audit->mended);
+  EXPECT_EQ(audit->mapped, std::set<std::string>{"table"});
   EXPECT_TRUE(audit->missing.empty());
   EXPECT_EQ(needs(*audit), (std::vector{Need::unclear, Need::unclear, Need::unclear}));
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@
 #include "harness/check/program_image.h"
 #include "harness/workload/application.h"
 #include "plugin/base/command_text.h"
+#include "plugin/base/printable.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/text_file.h"
 
@@ -29,10 +31,12 @@ namespace fs = std::filesystem;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::size_t kLineBytesMost = 200;  // as kPersistedTextMost in harness/guest
+constexpr std::size_t kLineBytesMost = 200;  // must equal kPersistedTextMost in harness/guest
+constexpr std::size_t kLineBytesShown = 40;
 constexpr fs::perms kTraversable =
     fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
+constexpr const char* kGuestCommands = ":/.headcrash/bin";  // made by harness/guest/inside.cc
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 std::string variable(const char* name, const char* otherwise) {
@@ -68,6 +72,14 @@ Result<void> check_variables(const TestProgram& program) {
   return {};
 }
 
+/// Returns for example: exits with 3; or: is ended by signal 11 (Segmentation fault).
+std::string end_text(int exit_code) {
+  constexpr int kSignal = 128;
+  const char* const signal = exit_code > kSignal ? ::sigdescr_np(exit_code - kSignal) : nullptr;
+  if (signal == nullptr) return fmt::format("exits with {}", exit_code);
+  return fmt::format("is ended by signal {} ({})", exit_code - kSignal, signal);
+}
+
 std::string last_words(const HostRun& run) {
   const std::string said = base::last_line(run.errors.empty() ? run.output : run.errors);
   return said.empty() ? said : ": " + said;
@@ -84,7 +96,17 @@ std::string advice(const std::vector<std::string>& argv) {
       return fmt::format(
           "it runs in an empty folder; to use the file {0} of the current folder, write ./{0}",
           word);
-  return "make it exit with 0 when the power does not fail";
+  return "it runs in an empty folder, and must exit with 0 when the power does not fail";
+}
+
+/// Returns the reason why a line cannot be a promise; empty if it can be one.
+std::string problem_of(std::string_view line, bool is_open) {
+  if (line.size() > kLineBytesMost) return fmt::format("is {} bytes long", line.size());
+  const auto bad = std::ranges::find_if(line, [](char c) { return c < ' ' || c > '~'; });
+  if (bad != line.end())
+    return fmt::format("contains the byte 0x{:02x}, which is not printable ASCII",
+                       static_cast<unsigned char>(*bad));
+  return is_open ? "does not end with a newline" : "";
 }
 
 Result<std::size_t> count_promises(const std::string& output) {
@@ -95,11 +117,13 @@ Result<std::size_t> count_promises(const std::string& output) {
     at = end + 1;
     ++number;
     if (line.empty()) continue;
-    const bool printable = std::ranges::all_of(line, [](char c) { return c >= ' ' && c <= '~'; });
-    if (line.size() > kLineBytesMost || !printable)
-      return fail(fmt::format("line {} of the program's output", number),
-                  "is longer than 200 bytes or not printable ASCII",
-                  "print shorter lines, and send other output to standard error");
+    if (const std::string problem = problem_of(line, end == output.size()); !problem.empty())
+      return fail(fmt::format("line {} of the program's output (\"{}\")", number,
+                              base::printable(line, kLineBytesShown)),
+                  problem,
+                  fmt::format("end each line with a newline, use 1 to {} printable ASCII "
+                              "characters, and send other output to standard error",
+                              kLineBytesMost));
     ++lines;
   }
   return lines;
@@ -168,19 +192,22 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
                       .environment = environment_of(program),
                       .folder = folder,
                       .input = {},
-                      .limit = program.limit};
-  command.environment.emplace_back("HEADCRASH_FOLDER", folder.string());
+                      .limit = program.limit,
+                      .interrupted = program.interrupted};
   std::uint64_t preallocated = 0;
+  fs::path program_of_32_bits;
   const auto run = [&](std::vector<std::string> argv, const std::string& what) -> Result<HostRun> {
     command.argv = std::move(argv);
+    command.name = what;
     TRY(auto done, run_on_host(command, scratch.path()));
     if (done.exit_code != 0)
       return fail(what,
-                  fmt::format("exits with {} on this host, without a power cut{}", done.exit_code,
+                  fmt::format("{} on this host, without a power cut{}", end_text(done.exit_code),
                               last_words(done)),
                   advice(command.argv));
     paths.insert(done.paths.begin(), done.paths.end());
     preallocated += done.preallocated;
+    if (!done.program_of_32_bits.empty()) program_of_32_bits = done.program_of_32_bits;
     return done;
   };
   if (!program.init.empty()) TRY(run(argv_of(program.init), "--init"));
@@ -197,6 +224,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   else
     TRY(run(argv_of(program.verify), "--verify"));
   prepared.preallocated = preallocated;
+  prepared.program_of_32_bits = program_of_32_bits;
   return prepared;
 }
 
@@ -218,8 +246,12 @@ std::string application_text(const TestProgram& program, const std::optional<Tra
   using nlohmann::json;
   const auto quoted = [](const std::string& text) { return json(text).dump(); };
   json environment = json::array();
-  for (const auto& [variable, value] : environment_of(program))
-    environment.push_back(variable + "=" + value);
+  for (const auto& [variable, value] : environment_of(program)) {
+    // A script may run a command only after a crash, for example to describe a loss. Such a command
+    // is not in the image, so busybox provides it.
+    const bool extend = variable == "PATH" && program.rootfs.empty();
+    environment.push_back(variable + "=" + value + (extend ? kGuestCommands : ""));
+  }
   environment.push_back("HEADCRASH_FOLDER=" + folder_in_guest());
   json prepare = json::array({"mkdir " + folder_in_guest()});
   if (!program.init.empty()) prepare.push_back(argv_of(program.init));

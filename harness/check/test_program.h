@@ -11,6 +11,7 @@
 //
 // The program runs in the directory kTestFolder of the file system under test.
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -37,7 +38,8 @@ struct TestProgram {
   std::vector<std::string> files;        ///< further files and directories that the program needs
   /// directory or tar archive; empty to use this host's files
   std::string rootfs;
-  std::chrono::seconds limit{60};  ///< time limit for each run on this host
+  std::chrono::seconds limit{60};                  ///< time limit for each run on this host
+  const std::atomic<bool>* interrupted = nullptr;  ///< may be null; true ends a run on this host
 };
 
 struct PreparedProgram {
@@ -47,7 +49,8 @@ struct PreparedProgram {
   std::uint64_t bytes = 0;            ///< size of the program's directory after the run
   /// bytes preallocated by the program, its init and its verifier
   std::uint64_t preallocated = 0;
-  bool ran_on_host = false;  ///< false if the user provides a root file system
+  std::filesystem::path program_of_32_bits;  ///< one that these runs executed; empty if none
+  bool ran_on_host = false;                  ///< false if the user provides a root file system
 };
 
 /// Creates the files in the existing directory `folder`. Fails if the program, its init or its

@@ -85,6 +85,15 @@ TEST_F(Prepare, AProgramThatFailsWithoutAPowerCutIsAnError) {
   std::filesystem::current_path(before);
   EXPECT_NE(error_of({.argv = {"mkdir", "d"}}).find("when started again"), std::string::npos);
   EXPECT_NE(error_of({.argv = {"printf", "a\\nb\\001\\n"}}).find("line 2"), std::string::npos);
+  EXPECT_NE(
+      error_of({.argv = {"printf", "a\\001\\n"}}).find("(\"a\\x01\"): contains the byte 0x01"),
+      std::string::npos);
+  EXPECT_NE(error_of({.argv = {"printf", "%0201d\\n", "0"}}).find("is 201 bytes long"),
+            std::string::npos);
+  EXPECT_NE(error_of({.argv = {"printf", "a"}}).find("does not end with a newline"),
+            std::string::npos);
+  EXPECT_NE(error_of({.argv = {"sh", "-c", "kill -SEGV $$"}}).find("signal 11"), std::string::npos);
+  EXPECT_TRUE(error_of({.argv = {"true"}, .verify = "there-is-no-such"}).starts_with("--verify"));
   EXPECT_NE(error_of({.argv = {"true"}, .environment = {"=x"}}).find("NAME=VALUE"),
             std::string::npos);
   EXPECT_NE(error_of({.argv = {"true"}, .files = {"/there/is/no/such"}}).find("--files"),

@@ -207,7 +207,7 @@ std::string verdict_text(
     text += fmt::format("{}{} on {}", text.empty() ? "" : "; ", need_text(need),
                         fmt::join(names, ", "));
     if (need == audit::SiteVerdict::Need::redundant)
-      text += fmt::format(" ({} of {:.0f} states)", least->states, least->space);
+      text += fmt::format(" ({} of {} states)", least->states, states_text(least->space));
   }
   return text;
 }
@@ -323,13 +323,22 @@ void print_rows(const std::vector<AuditRow>& rows) {
   }
 }
 
+/// Returns the reason why no missing flush was found; empty if all were found.
+std::string unmended_text(const audit::Audit& audit) {
+  if (audit.mended) return "";
+  if (!audit.mapped.empty())
+    return fmt::format(
+        "; the program changes {} through a mapping, so only a call of msync before it prints the "
+        "line can fix it",
+        fmt::join(audit.mapped, ", "));
+  return "; adding flushes after the program's changes does not fix it";
+}
+
 void print_losses(const std::vector<AuditRow>& rows, const std::vector<Audited>& all) {
   for (const Audited& each : all) {
     const audit::ExperimentOutcome& baseline = each.audit.baseline;
     if (baseline.verdict != audit::ExperimentOutcome::Verdict::lost) continue;
-    fmt::print(
-        "{:<8}lost    {}{}\n", each.filesystem, baseline.loss,
-        each.audit.mended ? "" : "; adding flushes after the program's changes does not fix it");
+    fmt::print("{:<8}lost    {}{}\n", each.filesystem, baseline.loss, unmended_text(each.audit));
     for (const std::string& line : baseline.evidence) fmt::print("{:<8}{}\n", "", line);
   }
   for (const AuditRow& row : rows) {
@@ -475,8 +484,8 @@ Result<std::optional<bool>> can_see(const ProgramArguments& arguments,
 
 Result<int> audit_all(const ProgramArguments& arguments) {
   TRY(validate(arguments));
-  TRY(make_result_folder(arguments));
-  TRY(const auto prepared, check::prepare(arguments.program, arguments.folder));
+  TRY(const auto folder, make_result_folder(arguments));
+  TRY(const auto prepared, prepare_program(arguments));
   std::vector<Audited> all;
   for (const std::string& filesystem : arguments.filesystems) {
     TRY(auto audited, audit_one(arguments, filesystem, prepared));
@@ -485,11 +494,7 @@ Result<int> audit_all(const ProgramArguments& arguments) {
   TRY(const auto sees, can_see(arguments, all, prepared));
   Places places(arguments);
   const std::vector<AuditRow> rows = rows_of(all, places);
-  if (sees && !*sees)
-    return fail(program_name(arguments),
-                "also passes if the disk ignores every flush, so its verifier cannot detect a loss",
-                "make the verifier compare the lines on its standard input with the files in the "
-                "folder");
+  if (sees && !*sees) return cannot_detect_a_loss(arguments, all.front().recording, prepared);
   if (arguments.as_json) {
     nlohmann::json list = nlohmann::json::array();
     for (const Audited& each : all) list.push_back(as_json(each, places));

@@ -14,7 +14,6 @@
 #include "harness/cli/explored.h"
 #include "harness/cli/program_arguments.h"
 #include "plugin/base/installation.h"
-#include "plugin/states/run_history.h"
 
 namespace headcrash::cli {
 namespace {
@@ -86,7 +85,9 @@ std::string unflushed_text(const CheckArguments& arguments,
   for (const audit::MissingFlush& change : changes)
     first.try_emplace({change.site.names, change.target}, &change);
   std::vector<std::string> texts;
+  bool mapped = true;
   for (const auto& [changed, change] : first) {
+    mapped = mapped && audit::is_mapping(change->site);
     texts.push_back(fmt::format("{} {} after {}", changed.first ? "folder" : "file", changed.second,
                                 change->site.call));
     if (!change->frames.empty())
@@ -96,8 +97,9 @@ std::string unflushed_text(const CheckArguments& arguments,
     texts.resize(kUnflushedShown);
     texts.emplace_back("...");
   }
-  return fmt::format("unflushed {} (headcrash audit finds the missing flush)",
-                     fmt::join(texts, "; "));
+  return fmt::format(
+      "unflushed {} ({})", fmt::join(texts, "; "),
+      mapped ? "call msync before the line is printed" : "headcrash audit finds the missing flush");
 }
 
 Result<Verdict> check_one(const CheckArguments& arguments, const std::string& filesystem,
@@ -120,8 +122,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
                   .seconds = result.wall_ms / 1000,
                   .whole = !result.out_of_time,
                   .recording = explored.workload.recording.string()};
-  TRY(const auto run, states::RunHistory::load(explored.workload.recording));
-  verdict.lines = explorer::persisted_texts_before(*run, run->events()).size();
+  TRY(verdict.lines, printed_lines(verdict.recording));
   for (const states::Coverage& part : result.coverage) {
     verdict.space += part.space;
     if (static_cast<double>(part.generated) < part.space) verdict.whole = false;
@@ -158,10 +159,17 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   return verdict;
 }
 
+void print_lines(const std::string& name, std::size_t lines,
+                 const check::PreparedProgram& prepared) {
+  const bool differs = prepared.ran_on_host && lines != prepared.lines;
+  fmt::print("{} acknowledged {} {}{}\n", name, lines, lines == 1 ? "line" : "lines",
+             differs ? fmt::format(" ({} on this host)", prepared.lines) : "");
+}
+
 void print_verdict(const Verdict& verdict) {
   if (verdict.kind == Verdict::Kind::kept) {
     const std::string of = verdict.whole ? " (all states of the strategies)"
-                                         : fmt::format(" of about {:.0f}", verdict.space);
+                                         : fmt::format(" of about {}", states_text(verdict.space));
     fmt::print("{:<7} kept    {} crash states{}    {:.1f} s\n", verdict.filesystem, verdict.states,
                of, verdict.seconds);
     return;
@@ -224,8 +232,8 @@ std::vector<report::CiCase> ci_cases(const CheckArguments& arguments,
 
 Result<int> check_all(const CheckArguments& arguments) {
   TRY(validate(arguments));
-  TRY(make_result_folder(arguments));
-  TRY(const auto prepared, check::prepare(arguments.program, arguments.folder));
+  TRY(const auto folder, make_result_folder(arguments));
+  TRY(const auto prepared, prepare_program(arguments));
   const std::string name = program_name(arguments);
   std::vector<Verdict> verdicts;
   std::optional<bool> can_see;
@@ -233,7 +241,7 @@ Result<int> check_all(const CheckArguments& arguments) {
   for (const std::string& filesystem : arguments.filesystems) {
     TRY(auto verdict, check_one(arguments, filesystem, prepared));
     if (!arguments.as_json) {
-      if (verdicts.empty()) fmt::print("{} acknowledged {} lines\n", name, verdict.lines);
+      if (verdicts.empty()) print_lines(name, verdict.lines, prepared);
       print_verdict(verdict);
       std::fflush(stdout);
     }
@@ -255,10 +263,7 @@ Result<int> check_all(const CheckArguments& arguments) {
   if (ended != kFine) return ended;
   // With --json, no error message is needed: the output contains "can_see": false.
   if (!lost && blind && arguments.as_json) return kUsage;
-  if (!lost && blind)
-    return fail(
-        name, "also passes if the disk ignores every flush, so its verifier cannot detect a loss",
-        "make the verifier compare the lines on its standard input with the files in the folder");
+  if (!lost && blind) return cannot_detect_a_loss(arguments, verdicts.front().recording, prepared);
   if (!lost && !unclear && !arguments.keep) {
     std::error_code error;
     fs::remove_all(arguments.folder, error);

@@ -142,7 +142,10 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   if (!recorded) {
     const oracle::Judgement judgement = at_crash.value_or(oracle::judgement_of(recorded.error()));
     explored.failed_at_crash = judgement.verdict < oracle::Verdict::hang;
-    return tl::unexpected(on_one_line(judgement, arguments.workload + arguments.application));
+    Error error = on_one_line(judgement, arguments.workload + arguments.application);
+    if (judgement.verdict == oracle::Verdict::hang && arguments.kernel.guest == "virtual")
+      error.hint = "if it polls memory without waiting, virtual time cannot pass; use --guest qemu";
+    return tl::unexpected(std::move(error));
   }
   return std::move(*recorded);
 }

@@ -2,13 +2,16 @@
 // (program_arguments.h).
 #include "harness/cli/program_arguments.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "harness/campaign/campaign.h"
 #include "harness/explorer/explain/lost_writes.h"
+#include "harness/explorer/guests/check_state.h"
 #include "harness/explorer/reproduce/failure_report.h"
 #include "harness/oracle/application_verdict.h"
 #include "harness/run/environment.h"
@@ -74,6 +77,16 @@ bool has_only_results(const fs::path& folder) {
   return !error;
 }
 
+/// Locks the directory if it exists, until the descriptor is closed. Fails if another process has
+/// locked it.
+Result<base::Descriptor> locked_folder(const fs::path& folder) {
+  base::Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.is_open() && ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(folder.string(), "is in use by another check or audit",
+                "choose another folder with --folder");
+  return opened;
+}
+
 }  // namespace
 
 std::string program_name(const ProgramArguments& arguments) {
@@ -116,6 +129,15 @@ Result<void> validate(const ProgramArguments& arguments) {
   return {};
 }
 
+Result<check::PreparedProgram> prepare_program(const ProgramArguments& arguments) {
+  TRY(auto prepared, check::prepare(arguments.program, arguments.folder));
+  if (!prepared.program_of_32_bits.empty() && arguments.kernel.guest == "virtual")
+    return fail(base::printable(prepared.program_of_32_bits.string()),
+                "is a 32-bit program, which user-mode Linux cannot run",
+                "build it for 64 bits, or use --guest qemu");
+  return prepared;
+}
+
 tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
                                       const ExploreArguments& explore,
                                       const explorer::RecordedWorkload& workload) {
@@ -125,7 +147,11 @@ tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
   if (workload.disk_full)
     return fail(subject, fmt::format("the disk of {} is full: {}", explore.size, problem),
                 "set a larger size with --disk");
-  return fail(subject, problem, "make it exit with 0 when the power does not fail");
+  if (!arguments.program.rootfs.empty())
+    return fail(subject, problem, "make it exit with 0 when the power does not fail");
+  return fail(subject, problem,
+              "it succeeded on this host; if it needs more files in the guest, add them with "
+              "--files");
 }
 
 std::string last_promise(const explorer::StateOutcome& outcome) {
@@ -199,9 +225,40 @@ Result<std::optional<bool>> sees_a_loss(const ProgramArguments& arguments,
   return sees;
 }
 
-Result<void> make_result_folder(const ProgramArguments& arguments) {
+std::string states_text(double states) {
+  constexpr double kDigitsMost = 1e7;
+  return states < kDigitsMost ? fmt::format("{:.0f}", states) : fmt::format("{:.0e}", states);
+}
+
+Result<std::size_t> printed_lines(const std::string& recording) {
+  TRY(const auto run, states::RunHistory::load(recording));
+  return explorer::persisted_texts_before(*run, run->events()).size();
+}
+
+tl::unexpected<Error> cannot_detect_a_loss(const ProgramArguments& arguments,
+                                           const std::string& recording,
+                                           const check::PreparedProgram& prepared) {
+  const std::string name = program_name(arguments);
+  const auto lines = printed_lines(recording);
+  if (lines && *lines == 0 && prepared.lines > 0)
+    return fail(name, "prints lines on this host, but none in the guest",
+                "wait for background processes: in the guest, they end when the program ends");
+  if (lines && *lines == 0)
+    return fail(name, "prints no line, so it promises nothing that could be lost",
+                "print a line after each call that makes data durable");
+  return fail(
+      name, "also passes if the disk ignores every flush, so its verifier cannot detect a loss",
+      arguments.program.verify.empty()
+          ? "set --verify to a command that compares the lines on its standard input with the "
+            "files in the folder"
+          : "make the verifier compare the lines on its standard input with the files in the "
+            "folder");
+}
+
+Result<base::Descriptor> make_result_folder(const ProgramArguments& arguments) {
   const fs::path folder = arguments.folder;
   std::error_code error;
+  TRY(const auto earlier, locked_folder(folder));
   if (fs::exists(folder, error) && !has_only_results(folder))
     return fail(folder.string(), "contains files that headcrash did not write",
                 "choose another folder with --folder");
@@ -210,7 +267,7 @@ Result<void> make_result_folder(const ProgramArguments& arguments) {
   if (error)
     return fail(folder.string(), "cannot be created: " + error.message(),
                 "choose a writable folder with --folder");
-  return {};
+  return locked_folder(folder);
 }
 
 int run_on_program(ProgramArguments& arguments, const std::string& command,
@@ -227,6 +284,7 @@ int run_on_program(ProgramArguments& arguments, const std::string& command,
   arguments.program.verify = check::with_absolute_files(arguments.program.verify);
   arguments.program.init = check::with_absolute_files(arguments.program.init);
   arguments.program.limit = std::chrono::seconds(arguments.limit_s);
+  arguments.program.interrupted = &interrupted();
   if (arguments.kernel.guest.empty())
     arguments.kernel.guest = fastest_guest(arguments.kernel.parts());
   catch_interrupts();

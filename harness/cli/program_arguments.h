@@ -10,6 +10,7 @@
 
 #include "harness/check/test_program.h"
 #include "harness/cli/explored.h"
+#include "plugin/base/descriptor.h"
 
 namespace headcrash::cli {
 
@@ -40,9 +41,14 @@ std::string program_name(const ProgramArguments& arguments);
 /// Checks those arguments that can be checked before the program runs.
 Result<void> validate(const ProgramArguments& arguments);
 
+/// Runs the program on this host and packs it into arguments.folder. Fails if the guest cannot run
+/// it.
+Result<check::PreparedProgram> prepare_program(const ProgramArguments& arguments);
+
 /// Creates the directory for results. If it exists, removes the files of an earlier run. Fails if
-/// it contains other files.
-Result<void> make_result_folder(const ProgramArguments& arguments);
+/// it contains other files, or if another process uses it. The directory is in use until the
+/// returned descriptor is closed.
+Result<base::Descriptor> make_result_folder(const ProgramArguments& arguments);
 
 /// Returns the arguments for an exploration that ends at the first loss.
 ExploreArguments exploration_of(const ProgramArguments& arguments, const std::string& filesystem,
@@ -83,5 +89,17 @@ Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& expl
 Result<std::optional<bool>> sees_a_loss(const ProgramArguments& arguments,
                                         const std::string& filesystem, const std::string& recording,
                                         const check::PreparedProgram& prepared);
+
+/// Returns a number of crash states as text. The number may be too large for an integer.
+std::string states_text(double states);
+
+/// Returns the number of lines that the program printed in the guest.
+Result<std::size_t> printed_lines(const std::string& recording);
+
+/// Returns an error for a test that passes even if the disk ignores flushes. The error gives the
+/// likely cause.
+tl::unexpected<Error> cannot_detect_a_loss(const ProgramArguments& arguments,
+                                           const std::string& recording,
+                                           const check::PreparedProgram& prepared);
 
 }  // namespace headcrash::cli

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "plugin/base/descriptor.h"
 
@@ -31,6 +32,8 @@ namespace fs = std::filesystem;
 const std::string kImage = "/run/rootfs/image";
 const std::string kMemory = "/run/rootfs/memory";
 const std::string kTop = kMemory + "/root";
+const std::string kFallbackCommands = "/run/rootfs/commands";
+const std::string kBusybox = "busybox";
 
 /// If `done` is false, prints errno's message for `action` and ends this process.
 void require(bool done, const std::string& action) {
@@ -80,10 +83,23 @@ void start_loopback() {
   ::ioctl(socket.get(), SIOCSIFFLAGS, &request);
 }
 
+/// Creates kFallbackCommands with a link to busybox for each of its applets. In the initramfs,
+/// these are the links in /bin.
+void link_commands() {
+  make_folder(kFallbackCommands);
+  for (const auto& entry : fs::directory_iterator("/bin")) {
+    std::error_code error;
+    if (fs::read_symlink(entry.path(), error).filename() == kBusybox)
+      ::symlink(("/.headcrash/" + kBusybox).c_str(),
+                (fs::path(kFallbackCommands) / entry.path().filename()).c_str());
+  }
+}
+
 /// Mounts the image if the directory is empty. Otherwise, the image is already mounted.
 void mount_image() {
   if (fs::exists(kImage) && !fs::is_empty(kImage)) return;
   start_loopback();
+  link_commands();
   mount_at(loop_device("/rootfs.squashfs"), kImage, "squashfs", MS_RDONLY);
 }
 
@@ -100,6 +116,17 @@ void bind_program(const std::string& name) {
   }
 }
 
+/// Adds the names of open files and pseudo-terminals to /dev, because devtmpfs lacks them. Errors
+/// are ignored, because most programs need neither.
+void complete_dev() {
+  for (const auto& [target, name] :
+       {std::pair("/proc/self/fd", "/dev/fd"), std::pair("/proc/self/fd/0", "/dev/stdin"),
+        std::pair("/proc/self/fd/1", "/dev/stdout"), std::pair("/proc/self/fd/2", "/dev/stderr")})
+    ::symlink(target, name);
+  ::mkdir("/dev/pts", 0755);
+  ::mount("devpts", (kTop + "/dev/pts").c_str(), "devpts", MS_NOSUID, "mode=620,ptmxmode=666");
+}
+
 /// Mounts the overlay at kTop, and creates the directories that programs expect.
 void mount_overlay(const InsideCommand& command) {
   mount_at("tmpfs", kMemory, "tmpfs");
@@ -110,6 +137,7 @@ void mount_overlay(const InsideCommand& command) {
   for (const char* folder : {"/run", "/root", "/tmp", "/var/tmp"}) make_folder(kTop + folder);
   for (const char* folder : {"/tmp", "/var/tmp"}) ::chmod((kTop + folder).c_str(), 01777);
   bind_mount("/dev", kTop + "/dev");
+  complete_dev();
   mount_at("tmpfs", kTop + "/dev/shm", "tmpfs");
   mount_at("proc", kTop + "/proc", "proc");
   bind_mount("/sys", kTop + "/sys");
@@ -118,7 +146,8 @@ void mount_overlay(const InsideCommand& command) {
   bind_mount(command.root, kTop + command.disk);
   make_folder(command.files);
   bind_mount(command.files, kTop + "/.headcrash/files");
-  bind_program("busybox");
+  bind_program(kBusybox);
+  bind_mount(kFallbackCommands, kTop + "/.headcrash/bin");
   bind_program("headcrash-tracer");
 }
 

@@ -64,7 +64,8 @@ Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier) {
   const std::string errors = last_line(verifier.errors), output = last_line(verifier.output);
   const std::string& said = output.empty() ? errors : output;
   if (verifier.exit_code == kNotExecutable || verifier.exit_code == kNotFound)
-    return fail("the application's verifier", "cannot be started in the guest: " + said);
+    return fail("the application's verifier", "cannot be started in the guest: " + said,
+                "add the missing program with --files");
   return std::vector{
       Finding{Verdict::lost_synced_data, Tier::posix, "verifier", "exit code 0",
               fmt::format("exit code {}{}{}", verifier.exit_code, said.empty() ? "" : ": ", said)}};

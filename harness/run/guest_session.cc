@@ -207,10 +207,11 @@ Result<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
   const std::int64_t timeout_ms = guest_.in_virtual_time() ? kVirtualTimeoutMs : timeout_.count();
   const auto answer =
       ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);
-  if (!answer) return failed(argv.at(0), answer.error());
+  if (!answer) return failed(workload::program_in(argv), answer.error());
   if (answer->value("timed_out", false)) {
-    return stop(ErrorKind::timeout, fmt::format("{} did not end within {} s", argv.at(0),
-                                                static_cast<double>(timeout_.count()) / 1000));
+    return stop(ErrorKind::timeout,
+                fmt::format("{} did not end within {} s", workload::program_in(argv),
+                            static_cast<double>(timeout_.count()) / 1000));
   }
   const std::string out = answer->value("stdout", "");
   return GuestOutcome{.exit_code = answer->value("exit", -1),

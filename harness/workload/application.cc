@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 
@@ -267,6 +268,13 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
 }
 
 }  // namespace
+
+std::string program_in(const std::vector<std::string>& argv) {
+  const bool inside = argv.size() > 1 && argv[0] == kAgentProgram && argv[1] == "inside";
+  auto at = inside ? std::ranges::find(argv, "--") : argv.begin();
+  if (inside && at != argv.end()) ++at;
+  return at == argv.end() ? "" : *at;
+}
 
 std::vector<std::vector<std::string>> argvs(const Application& application,
                                             const std::vector<Command>& commands,

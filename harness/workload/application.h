@@ -104,6 +104,9 @@ struct Application {
   adapters::Expectation expected = adapters::Expectation::clean;
 };
 
+/// Returns the program that an argv of argvs() runs, for messages.
+std::string program_in(const std::vector<std::string>& argv);
+
 /// Returns the argv of each command, for execution by the agent. If the application has a rootfs,
 /// the command runs inside that root file system, and the command's changes there are discarded.
 std::vector<std::vector<std::string>> argvs(const Application& application,

@@ -36,6 +36,7 @@ TEST(Application, ParsesAFile) {
   EXPECT_FALSE(application->each_command_persists);
   EXPECT_EQ(argvs(*application, application->run, "/mnt")[0],
             (std::vector<std::string>{"sh", "-c", "sh /run/application/go /mnt"}));
+  EXPECT_EQ(program_in(argvs(*application, application->run, "/mnt")[0]), "sh");
 }
 
 TEST(Application, RunsWordsWithoutAShellInItsRootFileSystem) {
@@ -59,6 +60,8 @@ TEST(Application, RunsWordsWithoutAShellInItsRootFileSystem) {
   auto words = start;
   for (const char* word : {"/d", "A=1", "--", "./t", "{root} '"}) words.push_back(word);
   EXPECT_EQ(made, (std::vector<std::vector<std::string>>{line, words}));
+  EXPECT_EQ(program_in(line), kInsideBusybox);
+  EXPECT_EQ(program_in(words), "./t");
 
   EXPECT_NE(load(run).error().message().find("./t"), std::string::npos);
   EXPECT_NE(load("folder = \"/d\"\nrun = [\"a\"]\n").error().message().find("folder"),

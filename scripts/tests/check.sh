@@ -22,11 +22,17 @@ said "cannot be started"
 exits 2 "$headcrash" check --fs ext4 --verify false -- ./synced
 said "without a power cut"
 exits 77 env HEADCRASH_CACHE=/proc/nowhere "$headcrash" check --guest qemu --fs ext4 -- ./synced
+printf '#!/bin/sh\necho record >log; sync log .; printf done\n' >unterminated && chmod +x unterminated
+exits 2 "$headcrash" check --fs ext4 --verify 'sh ./verify.sh' -- ./unterminated
+said "does not end with a newline"
 mkdir no-trace && printf '#!/bin/sh\nexit 1\n' >no-trace/strace && chmod +x no-trace/strace
 exits 77 env PATH="$scratch/no-trace:$PATH" "$headcrash" check --fs ext4 -- ./synced
 mkdir other && touch other/file other/application.toml
 exits 2 "$headcrash" check --fs ext4 --folder other -- ./synced
 said "contains files that headcrash did not write"
+mkdir busy
+exits 2 flock busy "$headcrash" check --fs ext4 --folder busy -- ./synced
+said "is in use by another check"
 
 # Most cases use user-mode guests if their kernel has been built (the default), because these boot faster.
 guest=(--fs ext4 --states 16 --time 120)
@@ -52,3 +58,21 @@ said "unflushed file log after "
 exits 1 env PATH="$(dirname "$headcrash"):$PATH" sh -c 'cd / && "$0"' "$scratch/headcrash-check/ext4/reproduce.sh"
 exits 2 "$headcrash" check "${guest[@]}" --verify true -- ./synced
 said "cannot detect a loss"
+printf '#!/bin/sh\necho record >log; sync log .\n' >silent && chmod +x silent
+exits 2 "$headcrash" check "${guest[@]}" --verify 'sh ./verify.sh' -- ./silent
+said "prints no line"
+# In the guest, a background process ends with the program. On the host, its line is printed.
+printf '#!/bin/sh\n[ -e log ] || (echo record >log; sync log .; sleep 1; echo done) &\n' >background && chmod +x background
+exits 2 "$headcrash" check "${guest[@]}" --verify true -- ./background
+said "but none in the guest"
+# The guest has the names of open files, pseudo-terminals, and commands that did not run on this host. Names may contain blanks.
+mkdir 'a folder' && cat >'a folder/a test' <<'END'
+#!/bin/bash
+[ "$(cat <(echo a) "$1")" = "$(printf 'a\nb')" ] && [ "$(echo a | cat /dev/stdin)" = a ] || exit 3
+script -qec 'echo a' /dev/null >/dev/null || exit 4
+case $HEADCRASH_FOLDER in /.headcrash/*) tac "$1" >/dev/null || exit 5 ;; esac
+echo 'record 1' >log; sync log .; echo 'committed 1'
+END
+chmod +x 'a folder/a test' && echo b >'a folder/an input'
+exits 0 "$headcrash" check "${guest[@]}" --verify 'sh ./verify.sh' -- './a folder/a test' './a folder/an input'
+said "acknowledged 1 line"
