@@ -93,7 +93,7 @@ BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockCo
       BlockContent held = before;
       if (!held.zero) held.hole = joined(before.hole, event.hole);
       if (held.mixed) held.hole.many = true;
-      if (held.reads_as_zeroes()) return {};
+      if (held.may_read_as_zeroes() && !held.hole.many) return {};
       return held;
     }
     case BlockEvent::Kind::patch:
