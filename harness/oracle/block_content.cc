@@ -53,9 +53,10 @@ BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockCo
   const BlockBytes written = stamp_of(fresh, block), old = stamp_of(before, block);
   BlockBytes made = old;
   std::copy(written.begin() + part.first, written.begin() + part.end, made.begin() + part.first);
-  const bool known = !before.mixed && !before.hole.many && before.bytes == kStampBytes;
-  if (known && made == old) return before;
-  if (known && made == written)
+  const bool known = !before.mixed && !before.hole.many && before.bytes >= part.first;
+  const bool all_known = known && before.bytes == kStampBytes;
+  if (all_known && made == old) return before;
+  if ((all_known || (known && part.end == kStampBytes)) && made == written)
     return BlockContent{.zero = false, .file = event.file, .version = event.version};
   BlockContent held = before;
   const BlockHead head = head_of(before, block);

@@ -127,6 +127,15 @@ TEST(Oracle, TwoHolesInABlockKeepTheBytesBetweenThem) {
   EXPECT_EQ(kinds(list, 5, {file_with("a", {between})}), Kinds{Verdict::wrong_data});
 }
 
+/// The first bytes of all stamps of a file are equal.
+TEST(Oracle, AWriteThatOmitsTheMagicNumberMakesAStamp) {
+  const std::vector<std::string> list{"create a", "write a 0 512 1 1", "write a 0 346 1 2",
+                                      "write a 3 509 1 3", "sync"};
+  EXPECT_EQ(kinds(list, 4, {file_with("a", {stamp(0, 1, 1, 3)})}), Kinds{});
+  EXPECT_EQ(kinds(list, 4, {file_with("a", {stamp(0, 1, 1, 1)})}),
+            Kinds{Verdict::lost_synced_data});
+}
+
 const std::vector<std::string> kOverwrite{"create a",          "write a 0 1024 1 1",
                                           "fsync a",           "write a 512 512 1 2",
                                           "write a 0 512 1 3", "fsync a",
