@@ -404,6 +404,10 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   for (int passes = 0;; ++passes) {
     if (stopped_) return refuse(EIO);
     TRY(make_room_for_operation());
+    // Blocks that the cleaner is moving count twice until they are written. A repetition therefore
+    // runs without the cleaner, so that it is refused only if the space is really used.
+    std::optional<tree::FiberLockGuard> without_cleaner;
+    if (passes != 0) without_cleaner.emplace(clean_lock_);
     begin_operation();
     Operation operation;
     const tree::ChangesByFiber::Watch watch(changes_);
@@ -411,6 +415,7 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     end_compound(operation);
     if (!result && result.error().value == EIO && !operation.sync_failed && watch.changed()) stop();
     end_operation();
+    without_cleaner.reset();
     if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_)
       return result;
     // The cleaner makes space in several steps: space becomes usable only when the change that

@@ -53,9 +53,10 @@ BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockCo
   const BlockBytes written = stamp_of(fresh, block), old = stamp_of(before, block);
   BlockBytes made = old;
   std::copy(written.begin() + part.first, written.begin() + part.end, made.begin() + part.first);
-  const bool known = !before.mixed && !before.hole.many && before.bytes == kStampBytes;
-  if (known && made == old) return before;
-  if (known && made == written)
+  const bool known = !before.mixed && !before.hole.many && before.bytes >= part.first;
+  const bool all_known = known && before.bytes == kStampBytes;
+  if (all_known && made == old) return before;
+  if ((all_known || (known && part.end == kStampBytes)) && made == written)
     return BlockContent{.zero = false, .file = event.file, .version = event.version};
   BlockContent held = before;
   const BlockHead head = head_of(before, block);
@@ -93,7 +94,7 @@ BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockCo
       BlockContent held = before;
       if (!held.zero) held.hole = joined(before.hole, event.hole);
       if (held.mixed) held.hole.many = true;
-      if (held.reads_as_zeroes()) return {};
+      if (held.may_read_as_zeroes() && !held.hole.many) return {};
       return held;
     }
     case BlockEvent::Kind::patch:

@@ -28,9 +28,9 @@ struct BlockContent {
   /// block has several holes, the bytes are meaningless.
   std::optional<BlockHead> mixed = {};
 
-  /// Returns true if the block reads as zeroes. A stamp may read as zeroes, because the first byte
-  /// of every stamp is zero (stamp.h).
-  bool reads_as_zeroes() const {
+  /// Returns true if the block may read as zeroes. This may be true even of a stamp, because its
+  /// first byte is zero (stamp.h). If the block has several holes, they may cover all of it or not.
+  bool may_read_as_zeroes() const {
     return zero || (!mixed && (bytes <= 1 || (hole.first <= 1 && hole.end >= bytes)));
   }
   bool is_unknown() const { return mixed && hole.many; }

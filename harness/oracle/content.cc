@@ -370,7 +370,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
     return std::nullopt;
   switch (run.kind) {
     case ContentRun::Kind::zero:
-      if (permitted.any([](const BlockContent& held) { return held.reads_as_zeroes(); }))
+      if (permitted.any([](const BlockContent& held) { return held.may_read_as_zeroes(); }))
         return std::nullopt;
       return fault(Verdict::lost_synced_data, permitted.tier, "zeroes");
     case ContentRun::Kind::stamp:

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "harness/oracle/block_content.h"
 #include "harness/workload/small_files.h"
 #include "harness/workload/stamp.h"
 
@@ -109,6 +110,30 @@ TEST(Oracle, WritesInsideABlockKeepItsOtherBytes) {
   EXPECT_EQ(kinds(without_hole, 3, {file_with("a", {block_of_parts(100, 299, 2)})}),
             Kinds{Verdict::wrong_data});
   EXPECT_EQ(judged(4, block_of_parts(100, 300, 2)), Kinds{Verdict::wrong_data}) << "no hole";
+}
+
+TEST(Oracle, TwoHolesInABlockKeepTheBytesBetweenThem) {
+  ContentRun between = block_of_parts(0, 200, 0);
+  BlockBytes bytes{}, stamped;
+  workload::write_stamp({1, 1, 0}, stamped);
+  std::copy(stamped.begin() + 200, stamped.begin() + 300, bytes.begin() + 200);
+  between.digest = workload::block_digest(bytes);
+  std::vector<std::string> list{"create a", "write a 0 512 1 1", "punch a 300 212", "punch a 0 200",
+                                "sync"};
+  EXPECT_EQ(kinds(list, 4, {file_with("a", {between})}), Kinds{});
+  EXPECT_EQ(kinds(list, 4, {file_with("a", {zero(0, 1)})}), Kinds{Verdict::wrong_data});
+  list.insert(list.end() - 1, "punch a 200 100");
+  EXPECT_EQ(kinds(list, 5, {file_with("a", {zero(0, 1)})}), Kinds{});
+  EXPECT_EQ(kinds(list, 5, {file_with("a", {between})}), Kinds{Verdict::wrong_data});
+}
+
+/// The first bytes of all stamps of a file are equal.
+TEST(Oracle, AWriteThatOmitsTheMagicNumberMakesAStamp) {
+  const std::vector<std::string> list{"create a", "write a 0 512 1 1", "write a 0 346 1 2",
+                                      "write a 3 509 1 3", "sync"};
+  EXPECT_EQ(kinds(list, 4, {file_with("a", {stamp(0, 1, 1, 3)})}), Kinds{});
+  EXPECT_EQ(kinds(list, 4, {file_with("a", {stamp(0, 1, 1, 1)})}),
+            Kinds{Verdict::lost_synced_data});
 }
 
 const std::vector<std::string> kOverwrite{"create a",          "write a 0 1024 1 1",

@@ -116,6 +116,7 @@ const std::vector<Made>& all_families() {
        full_users},
       {{"edges", "on a nearly full disk, ranges begin and end near the edges of blocks and files"},
        edges},
+      {{"last-blocks", "operations run out of space at each of their steps"}, last_blocks},
       {{"truncation", "files are truncated, punched and extended while others write"}, truncation},
       {{"indirect", "writes and truncations where indirect blocks of 512 bytes begin"}, indirect},
       {{"fragments", "files grow in parallel, in steps of half a kilobyte"}, fragments},

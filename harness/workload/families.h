@@ -12,6 +12,8 @@
 //   full-users     three users on a nearly full disk: one reuses space that another frees
 //   edges          on a nearly full disk, ranges begin and end at the edges of blocks and files,
 //                  just before or after them, or far behind the end of a file
+//   last-blocks    a few free blocks, whose number is that of the list: operations run out of space
+//                  at each of their steps
 //   truncation     files are truncated, punched and extended while others write
 //   indirect       writes and truncations near the start of single, double and triple indirect
 //                  blocks (with blocks of 512 bytes: at 6 KiB, 70 KiB and 8.07 MiB)

@@ -307,6 +307,49 @@ std::vector<Operation> edges(std::uint64_t number) {
   return list.take();
 }
 
+/// The number of the list determines how many blocks of 512 bytes are free. Each operation may
+/// therefore run out of space at any of its steps, also after it has changed a part of its range in
+/// place. Space that is taken is often returned, so that the disk stays at this limit.
+std::vector<Operation> last_blocks(std::uint64_t number) {
+  constexpr std::uint64_t kFreeBlocks = 16;
+  Drawing list(number);
+  std::vector<std::string> files;
+  for (int i = 0; i < 3; ++i) files.push_back(list.new_file({}, 2, 20));
+  for (const std::string& file : files)
+    list.truncate(file, list.size(file) - list.below(kStampBytes));
+  leave_little_room(list, number % kFreeBlocks, number % kFreeBlocks);
+  for (int round = 0; round < 24; ++round) {
+    const std::string file = list.any_of(files);
+    const std::uint64_t size = list.size(file);
+    // A block that has changed since the last sync may be changed in place.
+    if (list.one_in(2)) list.write(file, list.below(size + 1), 1 + list.below(kStampBytes));
+    const std::uint64_t inside = list.below(size + 1);
+    const auto range = [&](Kind kind, std::uint64_t offset, std::uint64_t length) {
+      list.add({.kind = kind, .path = file, .offset = offset, .length = length});
+    };
+    switch (list.below(6)) {
+      case 0:
+        range(Kind::write, size + list.blocks(1, 5), list.blocks(1, 10));
+        break;
+      case 1:
+        range(Kind::write, inside, list.blocks(1, 16));
+        break;
+      case 2:
+        range(Kind::allocate, inside, list.blocks(1, 16));
+        break;
+      case 3:
+        list.truncate(file, size + list.blocks(1, 8) + list.below(kStampBytes));
+        break;
+      default:
+        range(list.one_in(2) ? Kind::punch : Kind::zero_keep, inside,
+              list.blocks(1, 12) + list.below(kStampBytes));
+    }
+    if (list.one_in(4)) list.maybe_persist(file);
+    if (!list.one_in(3)) list.truncate(file, size);
+  }
+  return list.take();
+}
+
 /// Three users work on a nearly full disk. One of them reuses the space that another one frees.
 std::vector<Operation> full_users(std::uint64_t number) {
   Drawing list(number);

@@ -16,6 +16,7 @@ std::vector<Operation> crumbs(std::uint64_t number);
 std::vector<Operation> no_room(std::uint64_t number);
 std::vector<Operation> full_users(std::uint64_t number);
 std::vector<Operation> edges(std::uint64_t number);
+std::vector<Operation> last_blocks(std::uint64_t number);
 std::vector<Operation> holes(std::uint64_t number);
 std::vector<Operation> truncation(std::uint64_t number);
 std::vector<Operation> indirect(std::uint64_t number);

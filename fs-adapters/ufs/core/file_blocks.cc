@@ -162,6 +162,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   inode.disk.direct[block] = at;
   add_sectors(volume, inode, want - have);
   if (at == old_at) return initialised;
+  operation.moved_block = true;
   // Makes the buffer available to readers at its new address, so that the old extent can be freed.
   volume.cache.write_delayed(std::move(*initialised));
   auto removed = volume.scheme->blocks_removed(operation,

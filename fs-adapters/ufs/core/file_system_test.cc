@@ -358,6 +358,34 @@ TEST_P(EveryScheme, AWriteWithoutRoomLeavesTheFileUnchanged) {
   bench::expect_clean(*m.store);
 }
 
+/// The last block of "f" must move to the block of "gone", and then leaves enough space behind.
+TEST_P(EveryScheme, AWriteIsRefusedOnlyIfItFailsAgainAfterASync) {
+  Mounted m(GetParam(),
+            {.device_bytes = 2 << 20,
+             .mkfs = {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 16384}});
+  m.mount();
+  m.as_user([&] {
+    Vfs& fs = *m.file_system;
+    bench::put_file(fs, "f", std::string(3 << 10, 'f'));
+    bench::put_file(fs, "gone", std::string(4 << 10, 'g'));
+    int files = 0;
+    for (std::size_t bytes = 128 << 10; bytes >= 1 << 10;) {
+      const auto file = fs.open("x" + std::to_string(files++), {.create = true});
+      ASSERT_TRUE(file);
+      if (!fs.pwrite(*file, 0, bench::bytes_of(std::string(bytes, 'x')))) bytes /= 2;
+      EXPECT_TRUE(fs.close(*file));
+    }
+    EXPECT_TRUE(fs.sync());
+    EXPECT_TRUE(fs.unlink("gone"));
+    const auto file = fs.open("f", {});
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(fs.pwrite(*file, 3 << 10, bench::bytes_of(std::string(2 << 10, 'f'))));
+    EXPECT_TRUE(fs.close(*file));
+  });
+  m.unmount();
+  bench::expect_clean(*m.store);
+}
+
 TEST_P(EveryScheme, PowerCutUnwindsAllFibers) {
   Mounted m(GetParam());
   m.mount();

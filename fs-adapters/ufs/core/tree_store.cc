@@ -48,6 +48,9 @@ VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operatio
                                         std::move(*buffer));
 }
 
+// Maximum number of times that an operation runs if it fails with ENOSPC.
+constexpr int kAttemptsMax = 4;
+
 }  // namespace
 
 TreeStore::TreeStore(std::unique_ptr<Volume> volume)
@@ -68,7 +71,7 @@ std::uint64_t TreeStore::allocated_bytes(const tree::CoreInode& inode) const {
 VfsResult<void> TreeStore::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
   if (volume_->stopped()) return refuse(EIO);
   volume_->scheme->bound_work();
-  for (bool again = true;; again = false) {
+  for (int attempts = 1;; ++attempts) {
     Operation operation;
     volume_->scheme->begin(operation);
     VfsResult<void> result;
@@ -80,8 +83,10 @@ VfsResult<void> TreeStore::change(const std::function<VfsResult<void>(tree::Oper
     }
     const VfsResult<void> ended = volume_->scheme->end(operation);
     if (result && !ended) return ended;
-    if (!result && result.error().value == ENOSPC && again && volume_->scheme->reclaim()) continue;
-    return result;
+    const bool full = !result && result.error().value == ENOSPC;
+    const bool again = attempts == 1 || (operation.moved_block && attempts < kAttemptsMax);
+    if (!full || !again) return result;
+    if (!volume_->scheme->reclaim() && !operation.moved_block) return result;
   }
 }
 

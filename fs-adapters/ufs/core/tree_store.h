@@ -3,8 +3,10 @@
 // scheme.
 //
 // If an operation fails with ENOSPC, the scheme does its deferred work, and the operation is run
-// once more. If an I/O error occurs after an operation has changed something, the file system stops
-// (volume.h), because memory then contains a partial operation.
+// once more. It is then repeated as long as the failed attempt has moved a partial last block,
+// which temporarily takes both its old and its new place. If an I/O error occurs after an operation
+// has changed something, the file system stops (volume.h), because memory then contains a partial
+// operation.
 
 #include <memory>
 #include <string>

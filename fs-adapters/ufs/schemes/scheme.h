@@ -94,6 +94,8 @@ struct Operation : tree::Operation {
   /// True if the operation must be committed when it ends: an fsync, or any change if the journal
   /// is synchronous.
   bool commits = false;
+  /// True if the operation has moved a partial last block because it could not grow in place.
+  bool moved_block = false;
 };
 
 /// `metadata` is a block of a directory, or of a symbolic link's target.

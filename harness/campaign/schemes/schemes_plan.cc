@@ -108,6 +108,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"nearly-full", "tiny", 12, 1, 0, 0, true, kOrders},
     {"crumbs", "tiny", 6, 1, 0, 0, true, kOrders},
     {"edges", "tiny", 6, 1, 0, 0, true, kOrders},
+    {"last-blocks", "tiny", 8, 1, 1, 1},
+    {"last-blocks", "deep", 8, 1, 1, 1},
     {"histories", "tiny", 6, 1, 0, 0, true, kOrders},
 });
 /// Workload N is number N of the family `histories`, with faults generated from seed N.
