@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -87,6 +88,19 @@ TEST(Experiment, GangersGapsAreJudgedApart) {
     ids.insert(answer.id);
   }
   for (const ClaimAnswer& answer : first.answers) EXPECT_TRUE(ids.contains(answer.id + ", gap"));
+}
+
+/// The results of second readings are stored in separate files, so that a whole paper has each rule
+/// only once.
+TEST(Experiment, WholePapersOmitPartsThatRunOnlyByName) {
+  for (const char* paper : {"ganger94/gap", "peacock98/hot-spot"}) {
+    const std::string name = paper;
+    const auto part = parts_of(name);
+    ASSERT_EQ(part.size(), 1U) << name;
+    const auto whole = parts_of(name.substr(0, name.find('/')));
+    EXPECT_GT(whole.size(), 10U);
+    EXPECT_EQ(std::ranges::find(whole, part.front()), whole.end()) << name;
+  }
 }
 
 TEST(Experiment, RejectsAnUnknownName) {

@@ -25,7 +25,7 @@ CLASSES = {
 # The main figures of each paper, as in its Paper (harness/papers/*): name, claim, cell, quantity.
 # The files are those of the complete paper; variants such as dbench-full are not counted.
 PAPERS = {
-    "ganger94": (["ganger94"], [
+    "ganger94": (["ganger94", "gap"], [
         ("4-user copy, Soft Updates, % of No Order", "GP-15", "Soft Updates", "of No Order"),
         ("4-user remove, Conventional, % of No Order", "GP-21", "Conventional", "of No Order"),
         ("largest ratio, Conventional by Soft Updates", "GP-28", "Conventional by Soft Updates",
@@ -47,7 +47,7 @@ PAPERS = {
         ("120 MB read while 120 MB are written, zero delay, MB/s", "CH-12", "zero delay",
          "read and written"),
         ("longest burst, s", "CH-15", "the longest", "drained in")]),
-    "peacock98": (["peacock98"], [
+    "peacock98": (["peacock98", "hot-spot"], [
         ("RAID-5 with Presto, bmap + fast fsck over VxFS/VxLD, times", "PK-08",
          "bmap + fast fsck over VxFS/VxLD", "throughput"),
         ("full check of an empty file system of 44 GB, s", "PK-13", "UFS, empty", "recovery"),

@@ -38,7 +38,7 @@ Paper paper() {
        {"hot-spot",
         "The rules about UFS and bmap, if they allocate from a hot spot, too (PK-07 to PK-09, "
         "PK-11, PK-12, PK-23)",
-        1, hot_spot, load_parameters()},
+        1, hot_spot, load_parameters(), 1, true},
        {"counts",
         "I/Os for a write on RAID-5, for an NFS write, for a remove (PK-01, PK-02, PK-26)", 1,
         counts, load_parameters()},
