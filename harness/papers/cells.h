@@ -49,6 +49,9 @@ struct CellOptions {
   /// Pause before execution 0. The pause before execution N is longer by N times
   /// kBetweenBeginnings.
   os::TimeNs begins_after_ns = 0;
+  /// The reading of the paper in which the paper's code builds the setups, if it has several. 0 is
+  /// the first.
+  std::uint32_t reading = 0;
   std::function<void(const Cell&)> on_cell = {};  ///< reports progress
   std::function<bool()> interrupted = {};
 };

@@ -119,18 +119,6 @@ tl::unexpected<Error> unknown(const std::string& name, const std::vector<std::st
       near.empty() ? "see headcrash list experiments" : fmt::format("did you mean {}?", near));
 }
 
-/// Returns the parts with that name, or an empty vector if the name is unknown.
-std::vector<const Part*> parts_of(const std::string& name) {
-  std::vector<const Part*> parts;
-  for (const Paper& paper : papers()) {
-    for (const Part& part : paper.parts) {
-      if (name == paper.name || name == fmt::format("{}/{}", paper.name, part.name))
-        parts.push_back(&part);
-    }
-  }
-  return parts;
-}
-
 Result<void> check_parameters(const ExperimentOptions& options,
                               const std::vector<const Part*>& parts) {
   std::vector<std::string> known;
@@ -262,6 +250,18 @@ class Executions {
 };
 
 }  // namespace
+
+std::vector<const Part*> parts_of(const std::string& name) {
+  std::vector<const Part*> parts;
+  for (const Paper& paper : papers()) {
+    for (const Part& part : paper.parts) {
+      if ((name == paper.name && !part.only_by_name) ||
+          name == fmt::format("{}/{}", paper.name, part.name))
+        parts.push_back(&part);
+    }
+  }
+  return parts;
+}
 
 std::vector<ExperimentSummary> known_experiments() {
   std::vector<ExperimentSummary> all;

@@ -23,6 +23,9 @@ struct ExperimentSummary {
   std::vector<Parameter> parameters = {};  ///< parameters that a user can set
 };
 std::vector<ExperimentSummary> known_experiments();
+/// Returns the part with that name or, if it is the name of a paper, the parts that run with the
+/// whole paper (Part::only_by_name). Returns an empty vector if the name is unknown.
+std::vector<const Part*> parts_of(const std::string& name);
 
 struct ExperimentOptions {
   std::string name;

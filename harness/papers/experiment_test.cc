@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
+#include "fs-adapters/ufs/format/image_reader.h"
+#include "harness/papers/ganger94/ganger94.h"
 #include "plugin/base/testing/temporary_folder.h"
 #include "results/db/statement.h"
 
@@ -38,6 +42,64 @@ TEST(Experiment, EveryRowHasANumberOrAReason) {
             << answer.id << " " << number.cell;
       EXPECT_FALSE(answer.rules.empty()) << answer.id;
     }
+  }
+}
+
+/// Returns the distance between two blocks of a file, in blocks, and the size of a group in bytes.
+std::pair<std::uint64_t, std::uint64_t> layout_in(ganger94::Reading reading) {
+  using namespace ganger94;
+  const auto machine = in_reading(usual(ComparedScheme::no_order), reading).start();
+  EXPECT_TRUE(machine) << (machine ? "" : machine.error().message());
+  ufs::InodeNumber number = 0;
+  os::Account account{.name = "user"};
+  (*machine)->system().run_as(account, [&] {
+    Vfs& vfs = (*machine)->vfs();
+    const auto file = vfs.open("file", {.create = true});
+    const std::vector<std::byte> data(std::size_t{4} * 4096);
+    EXPECT_TRUE(file && vfs.pwrite(*file, 0, data) && vfs.close(*file) && vfs.syncfs());
+    number = static_cast<ufs::InodeNumber>(vfs.stat("file")->inode);
+  });
+  const auto reader = ufs::ImageReader::open(*(*machine)->medium());
+  EXPECT_TRUE(reader) << (reader ? "" : reader.error().message());
+  const auto inode = reader->inode(number);
+  const ufs::Geometry& geometry = reader->geometry();
+  return {(inode->direct[3] - inode->direct[2]) / geometry.fragments_per_block(),
+          std::uint64_t{geometry.fragments_per_group()} * 1024};
+}
+
+TEST(Experiment, GangersUfsLeavesGapsInOneReading) {
+  const auto [next, usual_group] = layout_in(ganger94::Reading::contiguous);
+  const auto [after_gap, group_of_16] = layout_in(ganger94::Reading::gap);
+  EXPECT_EQ(next, 1U);
+  EXPECT_EQ(after_gap, 5U);  // 4 ms are more than three blocks
+  EXPECT_EQ(group_of_16, 16 * 13 * 77 / 8 * 4096);
+  EXPECT_NE(usual_group, group_of_16);
+}
+
+/// The part `gap` judges the rules of the figures and tables in the second reading, under other
+/// identifiers.
+TEST(Experiment, GangersGapsAreJudgedApart) {
+  const ExperimentOutcome first = small("ganger94/table1"), second = small("ganger94/gap");
+  std::set<std::string> ids;
+  for (const ClaimAnswer& answer : second.answers) {
+    EXPECT_TRUE(answer.id.ends_with(", gap")) << answer.id;
+    EXPECT_EQ(answer.part, "gap");
+    for (const ClaimRule& rule : answer.rules) EXPECT_NE(rule.kind, RuleClass::arithmetic);
+    ids.insert(answer.id);
+  }
+  for (const ClaimAnswer& answer : first.answers) EXPECT_TRUE(ids.contains(answer.id + ", gap"));
+}
+
+/// The results of second readings are stored in separate files, so that a whole paper has each rule
+/// only once.
+TEST(Experiment, WholePapersOmitPartsThatRunOnlyByName) {
+  for (const char* paper : {"ganger94/gap", "peacock98/hot-spot"}) {
+    const std::string name = paper;
+    const auto part = parts_of(name);
+    ASSERT_EQ(part.size(), 1U) << name;
+    const auto whole = parts_of(name.substr(0, name.find('/')));
+    EXPECT_GT(whole.size(), 10U);
+    EXPECT_EQ(std::ranges::find(whole, part.front()), whole.end()) << name;
   }
 }
 

@@ -15,7 +15,7 @@
 //                  request. SVR4 moves file data by pages, and its ufs leaves a gap of half a
 //                  rotation after each block, so blocks of a file are rarely adjacent on its disk.
 //                  Our ufs allocates without gaps; a driver with requests of 64 KiB would differ
-//                  from the paper's (the experiment shows the effect)
+//                  from the paper's. The part `gap` of the experiment has gaps and such a driver
 //   memory         44 MB for the system: 8 MB for kernel and processes, and 36 MB for the buffer
 //                  cache, of which copies (-CB) use at most 9.6 MB. SVR4 keeps file data in the
 //                  virtual memory system, and metadata in a buffer cache with a limit (bufhwm). In

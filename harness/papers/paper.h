@@ -63,6 +63,9 @@ struct Part {
   /// Number of executions with consecutive seeds. A rule holds only if it holds in all of these
   /// executions. 0 if the answer does not depend on the seed.
   std::uint32_t seeds = 1;
+  /// If true, the part runs only if it is selected by name, and not with the whole paper. Used for
+  /// second readings, whose results are stored in separate files.
+  bool only_by_name = false;
 };
 /// Value of Part::seeds for a part whose answer depends on the seed.
 inline constexpr std::uint32_t kSeeds = 5;

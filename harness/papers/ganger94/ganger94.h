@@ -26,6 +26,21 @@ inline constexpr ComparedScheme kCompared[] = {ComparedScheme::conventional, Com
 enum class Initialization : std::uint8_t { off, on };
 /// Returns the paper's machine, with the processor of ncr3433.h.
 ModelledMachineOptions paper_machine();
+/// The two readings of where the paper's ufs places the blocks of a file. The paper says only that
+/// it "is based on the Berkeley fast file system", and that "the scheduling code in the device
+/// driver concatenates sequential requests" (section 2).
+///
+///   contiguous  successive blocks are adjacent. Because table 1 counts 3.6 KiB per request, the
+///               driver concatenates only up to a page of 4 KiB (modelled_machine.h). Groups have
+///               mkfs's default size
+///   gap         a gap of 4 ms after each block, groups of 16 cylinders, and a driver that
+///               concatenates up to 64 KiB (part `gap`). These are defaults of the Berkeley fast
+///               file system (newfs of 4.3BSD-Reno: ROTDELAY 4 ms, MAXCONTIG 1 block, DESCPG 16),
+///               from which SVR4's ufs descends. SVR4's mkfs has the options gap and cgsize (Atari
+///               System V 1.1, mkfs(1M): 16 cylinders by default), and blocks of 4 KiB by default
+///               (Dell System V Release 4 issue 2.2, mkfs(1M)). NCR's setting is unknown
+enum class Reading : std::uint8_t { contiguous, gap };
+
 /// The paper's ufs on its machine: a scheme from fs-adapters/ufs/schemes/scheme_variants.h, and the
 /// settings that figures vary. The last write in a series of updates is asynchronous, because no
 /// other write depends on it. Section 6.1 leaves this open ("asynchronous or delayed"), but table 1
@@ -43,6 +58,8 @@ struct UfsSetup {
   /// the paper's trees have 26.7 KB on average, so the limit is rarely reached. The disk's queue is
   /// short because each user waits until the next block has been read.
   std::uint64_t write_behind_bytes = 240 << 10;
+  /// Size of a cylinder group; 0 selects mkfs's default.
+  std::uint64_t group_bytes = 0;
   /// The members `system` and `mkfs` are ignored.
   ModelledMachineOptions machine = paper_machine();
 
@@ -57,12 +74,14 @@ ufs::FileSystem& mounted_ufs(ModelledMachine& machine);
 UfsSetup ufs_setup(const char* variant);
 
 UfsSetup setup_of(ComparedScheme scheme, Initialization initialization);
+UfsSetup in_reading(UfsSetup setup, Reading reading);
 /// Number of executions per cell. The paper says "Each datum is an average of several independent
 /// executions". A single execution suffices for figures 5 and 6, because their throughputs are sums
 /// over thousands of files.
 inline constexpr std::uint32_t kExecutions = 3;
 std::uint32_t executions_of(std::string_view workload);
-/// Returns a cell with executions_of(workload) executions. All parts of a run share the cell.
+/// Returns a cell with executions_of(workload) executions, in the reading of `cells`
+/// (CellOptions::reading). All parts of a run share the cell.
 const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& workload,
                     const timed::Arguments& arguments = {});
 
@@ -108,6 +127,8 @@ std::vector<ClaimAnswer> block_dependencies(Context& context);
 std::vector<ClaimAnswer> work_items(Context& context);
 // future.cc: section 7.
 std::vector<ClaimAnswer> future_work(Context& context);
+// gap.cc: figures 1 to 6 and tables 1 to 3 in the reading with gaps.
+std::vector<ClaimAnswer> rotational_gap(Context& context);
 // probes.cc: changes one parameter at a time to explain single numbers.
 std::vector<ClaimAnswer> counterfactuals(Context& context);
 

@@ -68,6 +68,13 @@ Paper paper() {
            overall,
            {},
            kSeeds},
+          {"gap",
+           "Figures 1 to 6 and tables 1 to 3, if ufs leaves rotational gaps (GP-01 to GP-28)",
+           kExecutions,
+           rotational_gap,
+           {},
+           kSeeds,
+           true},
           {"semantics", "Permanent data when a call returns (GP-29)", 1, semantics, {}, 0},
           {"fsync", "fsync after a burst (GP-30)", 1, fsync_after_burst},
           {"lines", "Lines of code of each scheme (GP-31)", 1, lines_of_code, {}, 0},
@@ -97,7 +104,8 @@ std::uint32_t executions_of(std::string_view workload) {
 
 const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& workload,
                     const timed::Arguments& arguments) {
-  return cells.get(setup.setup(), workload, arguments, executions_of(workload));
+  const UfsSetup placed = in_reading(setup, static_cast<Reading>(cells.options().reading));
+  return cells.get(placed.setup(), workload, arguments, executions_of(workload));
 }
 
 Setup UfsSetup::setup() const {
@@ -106,6 +114,7 @@ Setup UfsSetup::setup() const {
   mounted.mount.write_behind_bytes = write_behind_bytes;
   made.machine.system = ufs::system_of(mounted);
   made.machine.mkfs = {{"block-size", fmt::format("{}", block_bytes)}, {"fragment-size", "1024"}};
+  if (group_bytes > 0) made.machine.mkfs["group-size"] = fmt::format("{}", group_bytes);
   return made;
 }
 
@@ -151,6 +160,22 @@ UfsSetup setup_of(ComparedScheme scheme, Initialization initialization) {
   UfsSetup setup = compared_setup(scheme);
   setup.scheme.mount.options.allocation_initialization = initializes;
   if (initializes) setup.name += " +init";
+  return setup;
+}
+
+UfsSetup in_reading(UfsSetup setup, Reading reading) {
+  if (reading == Reading::contiguous) return setup;
+  // hp-c2447 has 2051 cylinders with 1001.9 sectors on average. Like 4.3BSD's ufs_blkpref(), the
+  // gap is rounded up to whole blocks: 4 ms are 27.7 of the 77 sectors of an average track.
+  constexpr std::uint64_t kSectorsPerTrack = 77, kTracks = 13, kCylinders = 16;
+  constexpr os::TimeNs kGapNs = 4 * model::kMillisecondNs, kRevolutionNs = 11'111'111;
+  const std::uint64_t block_sectors = setup.block_bytes / model::kSectorBytes;
+  const std::uint64_t gap_sectors = kGapNs * kSectorsPerTrack / kRevolutionNs;
+  setup.scheme.mount.allocation.gap_blocks =
+      static_cast<std::uint32_t>((gap_sectors + block_sectors - 1) / block_sectors);
+  setup.group_bytes = kCylinders * kTracks * kSectorsPerTrack / block_sectors * setup.block_bytes;
+  setup.machine.concatenated_sectors = (64 << 10) / model::kSectorBytes;
+  setup.name += " (gap)";
   return setup;
 }
 

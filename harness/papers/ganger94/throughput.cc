@@ -287,27 +287,40 @@ std::vector<ClaimAnswer> figure_6(Context& context) {
   add_rule(answer, "8 scripts: Chains is faster than Flag (\"an additional one percent\")",
            over_flag, [&] { return *over_flag[0].value > *over_flag[1].value; });
   if (!context.scaled && !context.rules_only) {
+    constexpr std::int64_t kLongStream = 20;
     const struct {
-      std::int64_t cpu_ms, programs;
-    } kCommands[] = {{10, 1}, {160, 1}, {kCommandCpuMs, 0}};
+      std::int64_t cpu_ms, programs, each;
+    } kCommands[] = {{10, 1, kScriptsEach},
+                     {160, 1, kScriptsEach},
+                     {kCommandCpuMs, 0, kScriptsEach},
+                     {kCommandCpuMs, 1, kLongStream},
+                     {10, 1, kLongStream}};
     for (const auto& commands : kCommands) {
       const timed::Arguments arguments{{"command-cpu-ms", commands.cpu_ms},
                                        {"scripts", 8},
-                                       {"each", kScriptsEach},
+                                       {"each", commands.each},
                                        {"programs", commands.programs}};
-      const Cell& free = cell_of(cells, usual(no_order), "sdet", arguments);
       const Cell& bound = cell_of(cells, usual(conventional), "sdet", arguments);
-      add_number(answer, free,
-                 fmt::format("No Order, 8; commands of {} ms{}", commands.cpu_ms,
-                             commands.programs != 0 ? "" : ", without program starts"),
-                 "of Conventional", "%", 160,
-                 part_of(free.of("scripts", scripts_per_hour),
-                         bound.of("scripts", scripts_per_hour), 100));
+      for (const auto& gain : kGains) {
+        if (gain.scheme == soft_updates) continue;
+        const Cell& cell = cell_of(cells, usual(gain.scheme), "sdet", arguments);
+        add_number(
+            answer, cell,
+            fmt::format("{}, 8; commands of {} ms{}{}", name_of(gain.scheme), commands.cpu_ms,
+                        commands.programs != 0 ? "" : ", without program starts",
+                        commands.each == kScriptsEach
+                            ? ""
+                            : fmt::format(", {} scripts in each stream", commands.each)),
+            "of Conventional", "%", gain.paper,
+            part_of(cell.of("scripts", scripts_per_hour), bound.of("scripts", scripts_per_hour),
+                    100));
+      }
     }
     answer.remarks.push_back(
         "Counterfactual: the gain depends on the processor time of commands, which is our "
         "estimate, and on the operations of the commands. The commands of the real suite are "
-        "unknown to us.");
+        "unknown to us. In longer streams, the writes that Flag and Chains delay must be written "
+        "during the measurement.");
   }
   const auto near = at_users(curves, {soft_updates, no_order}, 8);
   add_rule(answer, "8 scripts: Soft Updates is within 2 % of No Order", near,

@@ -59,10 +59,10 @@ struct Curves {
   }
 };
 
-Curves run_all(Context& context, Raid raid, Presto presto) {
+Curves run_all(Context& context, Raid raid, Presto presto, Reading reading) {
   Curves curves;
   if (!Session::of(context).prepare(context)) return curves;
-  for (const ServerChoice& choice : curves_of_tunings(raid, presto))
+  for (const ServerChoice& choice : curves_of_tunings(raid, presto, reading))
     curves.all.emplace_back(choice.tuning, &Session::of(context).curve(context, choice));
   return curves;
 }
@@ -119,11 +119,14 @@ void add_above(ClaimAnswer& answer, const Context& context, const Curves& curves
   });
 }
 
-void add_signs(ClaimAnswer& answer, const Context& context, const Curves& curves) {
+/// Adds the rules about the effects of fast fsck and of the bmap cache. In the reading with a hot
+/// spot, omits the rule that does not depend on the reading.
+void add_signs(ClaimAnswer& answer, const Context& context, const Curves& curves, Reading reading) {
   add_above(answer, context, curves, "fast fsck alone reduces the throughput", Tuning::ufs,
             {Tuning::fast_fsck});
   add_above(answer, context, curves, "the bmap cache increases the throughput of UFS", Tuning::bmap,
             {Tuning::ufs});
+  if (reading == Reading::hot_spot) return;
   add_above(answer, context, curves, "the bmap cache increases the throughput of fast fsck",
             Tuning::bmap_fast_fsck, {Tuning::fast_fsck});
 }
@@ -132,12 +135,79 @@ bool interrupted(const Curves& curves) {
   return curves.all.size() < std::size(kTunings);
 }
 
+using PrintedKnees = std::vector<std::pair<Tuning, Printed>>;
+PrintedKnees figure_3() {
+  return {{Tuning::fast_fsck, {298, 94.2}},
+          {Tuning::bmap_fast_fsck, {303, 61.7}},
+          {Tuning::vxld, {587, 58.2}}};
+}
+PrintedKnees figure_4() {
+  return {{Tuning::vxld, {747, 49.3}}, {Tuning::bmap_fast_fsck, {1466, 21.6}}};
+}
+PrintedKnees figure_5() {
+  return {{Tuning::bmap_fast_fsck, {859, 44.4}}};
+}
+PrintedKnees figure_6() {
+  return {{Tuning::bmap_fast_fsck, {3046, 20}}};
+}
+constexpr std::pair<Raid, Presto> kFigures3To6[] = {{Raid::raid5, Presto::none},
+                                                    {Raid::raid5, Presto::both},
+                                                    {Raid::raid0, Presto::none},
+                                                    {Raid::raid0, Presto::both}};
+
+// Rules that the two readings share.
+
+void judge_raid5(ClaimAnswer& answer, const Context& context, const Curves& curves,
+                 Reading reading) {
+  add_above(answer, context, curves, "logging has the highest throughput", Tuning::vxld,
+            {Tuning::ufs, Tuning::bmap, Tuning::fast_fsck, Tuning::bmap_fast_fsck});
+  const Figure journal_ms = curves.ms_near(Tuning::vxld, 400),
+               ufs_ms = curves.ms_near(Tuning::ufs, 400);
+  add_rule(answer, "the response time of logging equals that of UFS up to 400 ops/s (+-30 %)",
+           {{"VxFS/VxLD", journal_ms, "ms"}, {"UFS", ufs_ms, "ms"}},
+           [&] { return std::abs(*journal_ms / *ufs_ms - 1) <= .3; });
+  add_signs(answer, context, curves, reading);
+}
+
+void add_lowest(ClaimAnswer& answer, const Context& context, const Curves& curves) {
+  const Figure logging = curves.knee(Tuning::vxld);
+  const std::vector<Named> tuned{named(curves, Tuning::vxld), named(curves, Tuning::ufs),
+                                 named(curves, Tuning::bmap), named(curves, Tuning::fast_fsck),
+                                 named(curves, Tuning::bmap_fast_fsck)};
+  add_rule_within(answer, "logging has the lowest throughput", tuned, precision_of(context),
+                  [&](double factor) {
+                    return std::all_of(tuned.begin() + 1, tuned.end(), [&](const Named& each) {
+                      return *logging * factor < *each.value;
+                    });
+                  });
+}
+
+void judge_signs(ClaimAnswer& answer, const Context& context, const Curves& curves,
+                 Reading reading) {
+  const Figure ufs = curves.knee(Tuning::ufs);
+  add_row(answer, "fast fsck over UFS", "throughput", "times", {},
+          part_of(curves.knee(Tuning::fast_fsck), ufs), kNoKnee);
+  add_row(answer, "bmap over UFS", "throughput", "times", {},
+          part_of(curves.knee(Tuning::bmap), ufs), kNoKnee);
+  add_signs(answer, context, curves, reading);
+}
+
 }  // namespace
 
-std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto) {
+std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto, Reading reading) {
   std::vector<ServerChoice> choices;
   for (const Tuning tuning : kTunings)
-    choices.push_back({.raid = raid, .presto = presto, .tuning = tuning});
+    choices.push_back(in_reading({.raid = raid, .presto = presto, .tuning = tuning}, reading));
+  return choices;
+}
+
+std::vector<ServerChoice> curves_of_hot_spot() {
+  std::vector<ServerChoice> choices;
+  for (const auto& [raid, presto] : kFigures3To6) {
+    const auto figure = curves_of_tunings(raid, presto, Reading::hot_spot);
+    choices.insert(choices.end(), figure.begin(), figure.end());
+  }
+  choices.push_back(unbatched_log());
   return choices;
 }
 
@@ -148,50 +218,31 @@ std::vector<ServerChoice> curves_of_presto() {
 }
 
 std::vector<ClaimAnswer> raid5(Context& context) {
-  const Curves curves = run_all(context, Raid::raid5, Presto::none);
+  const Curves curves = run_all(context, Raid::raid5, Presto::none, Reading::by_directory);
   if (interrupted(curves)) return {};
   ClaimAnswer answer = figure(
       curves,
       {.id = "PK-07", .part = "raid5", .title = "LADDIS on RAID-5 without Presto (figure 3)"},
-      "figure3",
-      {{Tuning::fast_fsck, {298, 94.2}},
-       {Tuning::bmap_fast_fsck, {303, 61.7}},
-       {Tuning::vxld, {587, 58.2}}});
-  const Figure logging = curves.knee(Tuning::vxld);
-  add_above(answer, context, curves, "logging has the highest throughput", Tuning::vxld,
-            {Tuning::ufs, Tuning::bmap, Tuning::fast_fsck, Tuning::bmap_fast_fsck});
-  const Figure over = part_of(logging, curves.knee(Tuning::bmap_fast_fsck));
+      "figure3", figure_3());
+  const Figure over = part_of(curves.knee(Tuning::vxld), curves.knee(Tuning::bmap_fast_fsck));
   add_row(answer, "VxFS/VxLD over bmap + fast fsck", "throughput", "times", 587. / 303, over,
           kNoKnee);
-  const Figure journal_ms = curves.ms_near(Tuning::vxld, 400),
-               ufs_ms = curves.ms_near(Tuning::ufs, 400);
-  add_rule(answer, "the response time of logging equals that of UFS up to 400 ops/s (+-30 %)",
-           {{"VxFS/VxLD", journal_ms, "ms"}, {"UFS", ufs_ms, "ms"}},
-           [&] { return std::abs(*journal_ms / *ufs_ms - 1) <= .3; });
-  add_signs(answer, context, curves);
+  judge_raid5(answer, context, curves, Reading::by_directory);
   return {answer};
 }
 
 std::vector<ClaimAnswer> raid5_presto(Context& context) {
-  const Curves curves = run_all(context, Raid::raid5, Presto::both);
+  const Curves curves = run_all(context, Raid::raid5, Presto::both, Reading::by_directory);
   if (interrupted(curves)) return {};
   ClaimAnswer reversal = figure(
       curves,
       {.id = "PK-08", .part = "raid5-presto", .title = "LADDIS on RAID-5 with Presto (figure 4)"},
-      "figure4", {{Tuning::vxld, {747, 49.3}}, {Tuning::bmap_fast_fsck, {1466, 21.6}}});
+      "figure4", figure_4());
   const Figure both = curves.knee(Tuning::bmap_fast_fsck), logging = curves.knee(Tuning::vxld),
                times = part_of(both, logging);
   add_row(reversal, "bmap + fast fsck over VxFS/VxLD", "throughput", "times", 1466. / 747, times,
           kNoKnee);
-  const std::vector<Named> tuned{named(curves, Tuning::vxld), named(curves, Tuning::ufs),
-                                 named(curves, Tuning::bmap), named(curves, Tuning::fast_fsck),
-                                 named(curves, Tuning::bmap_fast_fsck)};
-  add_rule_within(reversal, "logging has the lowest throughput", tuned, precision_of(context),
-                  [&](double factor) {
-                    return std::all_of(tuned.begin() + 1, tuned.end(), [&](const Named& each) {
-                      return *logging * factor < *each.value;
-                    });
-                  });
+  add_lowest(reversal, context, curves);
   add_rule_within(reversal, "bmap + fast fsck has 1.96 times the throughput of logging (+-.4)",
                   {in_unit(times, "times")}, precision_of(context),
                   [&](double factor) { return std::abs(*times * factor - 1.96) <= .4; });
@@ -215,42 +266,72 @@ std::vector<ClaimAnswer> raid5_presto(Context& context) {
   ClaimAnswer signs{.id = "PK-23",
                     .part = "raid5-presto",
                     .title = "Effect of each tuning with Presto (section 6.2)"};
-  const Figure ufs = curves.knee(Tuning::ufs);
-  add_row(signs, "fast fsck over UFS", "throughput", "times", {},
-          part_of(curves.knee(Tuning::fast_fsck), ufs), kNoKnee);
-  add_row(signs, "bmap over UFS", "throughput", "times", {},
-          part_of(curves.knee(Tuning::bmap), ufs), kNoKnee);
-  add_signs(signs, context, curves);
+  judge_signs(signs, context, curves, Reading::by_directory);
   return {reversal, cached, signs};
 }
 
 std::vector<ClaimAnswer> raid0(Context& context) {
-  const Curves curves = run_all(context, Raid::raid0, Presto::none);
+  const Curves curves = run_all(context, Raid::raid0, Presto::none, Reading::by_directory);
   if (interrupted(curves)) return {};
   ClaimAnswer answer = figure(
       curves,
       {.id = "PK-09", .part = "raid0", .title = "LADDIS on RAID-0 without Presto (figure 5)"},
-      "figure5", {{Tuning::bmap_fast_fsck, {859, 44.4}}});
+      "figure5", figure_5());
   add_above(answer, context, curves, "a log on a separate device is better than an internal log",
             Tuning::vxld, {Tuning::vxfs});
-  add_signs(answer, context, curves);
+  add_signs(answer, context, curves, Reading::by_directory);
   return {answer};
 }
 
 std::vector<ClaimAnswer> raid0_presto(Context& context) {
-  const Curves curves = run_all(context, Raid::raid0, Presto::both);
+  const Curves curves = run_all(context, Raid::raid0, Presto::both, Reading::by_directory);
   if (interrupted(curves)) return {};
   ClaimAnswer answer = figure(curves,
                               {.id = "PK-09, Presto",
                                .part = "raid0-presto",
                                .title = "LADDIS on RAID-0 with Presto (figure 6)"},
-                              "figure6", {{Tuning::bmap_fast_fsck, {3046, 20}}});
+                              "figure6", figure_6());
   add_above(answer, context, curves, "logging has a lower throughput than bmap + fast fsck",
             Tuning::bmap_fast_fsck, {Tuning::vxld});
   add_above(answer, context, curves, "a log on a separate device is better than an internal log",
             Tuning::vxld, {Tuning::vxfs});
-  add_signs(answer, context, curves);
+  add_signs(answer, context, curves, Reading::by_directory);
   return {answer};
+}
+
+std::vector<ClaimAnswer> hot_spot(Context& context) {
+  constexpr Reading kReading = Reading::hot_spot;
+  const Curves slow = run_all(context, Raid::raid5, Presto::none, kReading),
+               fast = run_all(context, Raid::raid5, Presto::both, kReading),
+               striped = run_all(context, Raid::raid0, Presto::none, kReading),
+               striped_fast = run_all(context, Raid::raid0, Presto::both, kReading);
+  if (interrupted(striped_fast)) return {};
+  const auto answer_of = [&](const char* id, const char* title) {
+    return ClaimAnswer{.id = std::string(id) + ", hot spot",
+                       .part = "hot-spot",
+                       .title = std::string(title) + "; UFS and bmap allocate from a hot spot"};
+  };
+  ClaimAnswer raid5 = figure(slow, answer_of("PK-07", "LADDIS on RAID-5 without Presto (figure 3)"),
+                             "figure3-hot-spot", figure_3());
+  judge_raid5(raid5, context, slow, kReading);
+  ClaimAnswer reversal = figure(fast, answer_of("PK-08", "LADDIS on RAID-5 with Presto (figure 4)"),
+                                "figure4-hot-spot", figure_4());
+  add_lowest(reversal, context, fast);
+  ClaimAnswer signs = answer_of("PK-23", "Effect of each tuning with Presto (section 6.2)");
+  judge_signs(signs, context, fast, kReading);
+  ClaimAnswer raid0 =
+      figure(striped, answer_of("PK-09", "LADDIS on RAID-0 without Presto (figure 5)"),
+             "figure5-hot-spot", figure_5());
+  add_signs(raid0, context, striped, kReading);
+  ClaimAnswer raid0_presto =
+      figure(striped_fast, answer_of("PK-09, Presto", "LADDIS on RAID-0 with Presto (figure 6)"),
+             "figure6-hot-spot", figure_6());
+  add_signs(raid0_presto, context, striped_fast, kReading);
+  ClaimAnswer sds = answer_of("PK-12", "A log whose commits are not batched, RAID-5 (section 4)");
+  judge_unbatched(sds, context, knee_or_highest(context, unbatched_log()), slow.knee(Tuning::ufs));
+  std::vector<ClaimAnswer> answers{raid5, reversal, signs, raid0, raid0_presto, sds};
+  if (auto cached = hits_in(context, kReading)) answers.push_back(*std::move(cached));
+  return answers;
 }
 
 std::vector<ClaimAnswer> presto(Context& context) {

@@ -12,6 +12,7 @@ std::vector<ServerChoice> curves_of(const std::string& part) {
   if (part == "raid5-presto") return curves_of_tunings(Raid::raid5, Presto::both);
   if (part == "raid0") return curves_of_tunings(Raid::raid0, Presto::none);
   if (part == "raid0-presto") return curves_of_tunings(Raid::raid0, Presto::both);
+  if (part == "hot-spot") return curves_of_hot_spot();
   if (part == "batching") return curves_of_batching();
   if (part == "causes") return curves_of_causes();
   if (part == "beyond") return curves_of_soft_updates();
@@ -34,6 +35,10 @@ Paper paper() {
         load_parameters()},
        {"raid0", "RAID-0 without Presto, figure 5 (PK-09)", 1, raid0, load_parameters()},
        {"raid0-presto", "RAID-0 with Presto, figure 6 (PK-09)", 1, raid0_presto, load_parameters()},
+       {"hot-spot",
+        "The rules about UFS and bmap, if they allocate from a hot spot, too (PK-07 to PK-09, "
+        "PK-11, PK-12, PK-23)",
+        1, hot_spot, load_parameters(), 1, true},
        {"counts",
         "I/Os for a write on RAID-5, for an NFS write, for a remove (PK-01, PK-02, PK-26)", 1,
         counts, load_parameters()},

@@ -94,9 +94,9 @@ ExperimentOutcome run(const std::string& part) {
 }
 
 TEST(Peacock98, RunsToTheEnd) {
-  for (const char* part :
-       {"presto", "raid5", "raid5-presto", "raid0", "raid0-presto", "counts", "mkfs", "recovery",
-        "flusher", "table1", "tunings", "stripes", "hits", "batching", "small", "gathering"}) {
+  for (const char* part : {"presto", "raid5", "raid5-presto", "raid0", "raid0-presto", "counts",
+                           "mkfs", "recovery", "flusher", "table1", "tunings", "stripes", "hits",
+                           "batching", "small", "gathering", "hot-spot"}) {
     const ExperimentOutcome outcome = run(part);
     ASSERT_FALSE(outcome.answers.empty()) << part;
     for (const ClaimAnswer& answer : outcome.answers) {
@@ -110,6 +110,19 @@ TEST(Peacock98, RunsToTheEnd) {
         }
     }
   }
+}
+
+/// With a hot spot, the inodes of UFS are close together, so more writes hit a dirty block.
+TEST(Peacock98, DependsOnTheReading) {
+  const auto hits = [](const std::string& part) {
+    for (const ClaimAnswer& answer : run(part).answers)
+      for (const ClaimNumber& number : answer.numbers)
+        if (number.cell == "UFS" && number.quantity == "hits of a dirty block, at any byte")
+          return number.ours.value_or(0);
+    return 0.;
+  };
+  EXPECT_GT(hits("hot-spot"), hits("hits") + 5);
+  EXPECT_FALSE(in_reading({.tuning = Tuning::vxfs}, Reading::hot_spot).hot_spot);
 }
 
 TEST(Peacock98, EqualSeedsGiveEqualBytes) {

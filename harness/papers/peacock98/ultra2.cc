@@ -44,6 +44,7 @@ Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
   auto variant = ufs::find_scheme_variant(scheme);
   if (!variant) return fail(name(choice.tuning), Cell::kNotBuilt);
   variant->block_copy = true;
+  if (choice.hot_spot) variant->mount.allocation.placement = ufs::Placement::hot_spot;
   if (!marks_busy(choice.tuning)) return variant;
   variant->mount.needs.bmap_cache = choice.tuning == Tuning::bmap_fast_fsck;
   variant->mount.options.netra.flush_interval_ns = choice.flush_interval_s * model::kSecondNs;
@@ -86,6 +87,12 @@ const char* name(Tuning tuning) {
   return kNames[static_cast<std::size_t>(tuning)];
 }
 
+ServerChoice in_reading(ServerChoice choice, Reading reading) {
+  choice.hot_spot = reading == Reading::hot_spot &&
+                    (choice.tuning == Tuning::ufs || choice.tuning == Tuning::bmap);
+  return choice;
+}
+
 ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting) {
   choice.flush_interval_s = setting.interval_s;
   choice.flush_percent = setting.percent;
@@ -102,6 +109,7 @@ std::string name(const ServerChoice& choice) {
     text += fmt::format("; flusher {} s/{} %", choice.flush_interval_s, choice.flush_percent);
   if (choice.flushes_by_age) text += "; fsflush on";
   if (choice.busy_map) text += "; map of busy groups";
+  if (choice.hot_spot) text += "; hot spot";
   if (choice.marks_alone) text += "; each mark alone";
   if (choice.nfsds) text += fmt::format("; {} nfsds", *choice.nfsds);
   if (choice.group_size != "16M") text += fmt::format("; groups of {}", choice.group_size);
@@ -158,9 +166,9 @@ Result<ModelledMachineOptions> machine_of(const ServerChoice& choice) {
 
 std::string image_of(const ServerChoice& choice) {
   const ServerChoice maker = maker_of(choice);
-  return fmt::format("{} {} {} {} {} {} {}", static_cast<int>(maker.raid),
-                     static_cast<int>(maker.tuning), maker.scheme, maker.busy_map, maker.group_size,
-                     maker.size_bytes.value_or(0), maker.log_size);
+  return fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(maker.raid),
+                     static_cast<int>(maker.tuning), maker.scheme, maker.busy_map, maker.hot_spot,
+                     maker.group_size, maker.size_bytes.value_or(0), maker.log_size);
 }
 
 Result<ModelledMachineOptions> Images::with_set(const ServerChoice& choice, double operations_per_s,

@@ -36,6 +36,16 @@
 //                  on one format
 //
 // A system that ufs does not implement is "not built" in every cell.
+//
+// The paper does not say where the systems without fast fsck allocate. Two readings are therefore
+// run and judged:
+//
+//   by directory   UFS and bmap allocate like the Berkeley fast file system. Section 6.2 calls
+//                  UFS the "Solaris baseline"
+//   hot spot       UFS and bmap allocate from the hot spot, like fast fsck (part `hot-spot`). The
+//                  server had the Netra kernel module instead of Solaris' UFS (section 6.1), whose
+//                  rotors are modified (section 3.4), and section 6 lists RAID, Presto, the bmap
+//                  cache, fast fsck and Veritas as the elements that were varied, but no allocator
 
 #include <array>
 #include <condition_variable>
@@ -65,6 +75,9 @@ inline constexpr Tuning kTunings[] = {Tuning::ufs,       Tuning::bmap,
                                       Tuning::vxfs,      Tuning::vxld};
 const char* name(Tuning tuning);
 
+/// The two readings of where UFS and bmap allocate, as described above.
+enum class Reading : std::uint8_t { by_directory, hot_spot };
+
 enum class Raid : std::uint8_t { raid0, raid5 };
 enum class Presto : std::uint8_t { none, both, upper };
 
@@ -89,6 +102,9 @@ struct ServerChoice {
   /// True to use a map of busy groups (only with fast fsck). The paper considers such a map but
   /// does not implement it.
   bool busy_map = false;
+  /// True to allocate from a hot spot (Reading::hot_spot). Only with UFS and bmap; fast fsck always
+  /// does.
+  bool hot_spot = false;
   // The following members are only for counterfactuals.
   bool marks_alone = false;  ///< only with fast fsck: the mark of each inode is a separate write
   /// Drives serve requests in order of arrival instead of C-LOOK order.
@@ -103,6 +119,8 @@ struct ServerChoice {
   std::string log_size = "0";  ///< size of the log of VxFS; "0" selects the default of mkfs
 };
 
+/// Returns the choice in this reading. Only UFS and bmap differ between the readings.
+ServerChoice in_reading(ServerChoice choice, Reading reading);
 ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting);
 
 /// Returns the name of the server, for example "RAID-5, Presto; fast fsck".

@@ -102,22 +102,34 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
   // Shuffles the sizes (Fisher-Yates).
   for (std::size_t i = sizes_.size(); i > 1; --i) std::swap(sizes_[i - 1], sizes_[random.below(i)]);
   const double written_each_time = 1 - options.in_place * (1 - options.blocks_in_place);
-  mean_lifetime_hours_ =
-      static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
+  mean_lifetime_hours_ = static_cast<double>(bytes_in_use()) * written_each_time /
+                         options.bytes_per_hour / (1 - options.folder_share);
   const double variance = options.lifetime_spread * options.lifetime_spread;
   median_lifetime_hours_ = mean_lifetime_hours_ * std::exp(-variance / 2);
   // At the start, each file is in the middle of its life. A long life is more likely to be in
   // progress than a short one; the factor exp(variance) accounts for this. The file's age is
   // uniformly distributed over its life.
   const auto files = static_cast<std::uint32_t>(sizes_.size());
-  const std::uint32_t groups = (files + options.files_together - 1) / options.files_together;
-  std::vector<double> ages(groups);
-  for (std::uint32_t group = 0; group < groups; ++group) {
-    const double life = lifetime(group, 0) * std::exp(variance);
-    ages[group] = life * uniform_of(random.next());
-    deaths_.push({life - ages[group], group, 0});
+  groups_ = (files + options.files_together - 1) / options.files_together;
+  if (options.folder_share > 0) {
+    invariant(options.files_together == 1, "files that are removed by folder die alone otherwise");
+    folders_ = (files + options.files_per_folder - 1) / options.files_per_folder;
   }
-  by_age_.resize(groups);
+  std::vector<double> ages(groups_);
+  for (std::uint32_t unit = 0; unit < groups_ + folders_; ++unit) {
+    const double life = lifetime(unit, 0) * std::exp(variance);
+    const double age = life * uniform_of(random.next());
+    deaths_.push({life - age, unit, 0});
+    if (!is_folder(unit)) {
+      ages[unit] = age;
+      continue;
+    }
+    // A file is as old as the later of its last rewrite and its folder's last removal.
+    const auto [first, end] = files_of(unit);
+    for (std::uint32_t number = first; number < end; ++number)
+      ages[number] = std::min(ages[number], age);
+  }
+  by_age_.resize(groups_);
   std::iota(by_age_.begin(), by_age_.end(), 0U);
   std::ranges::stable_sort(by_age_,
                            [&](std::uint32_t a, std::uint32_t b) { return ages[a] > ages[b]; });
@@ -132,11 +144,14 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
   return Random(Random(options_.seed ^ (std::uint64_t{number} << 32U | life)).next());
 }
 
-double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  // This bit separates the random numbers of groups from those of files.
-  constexpr std::uint32_t kGroup = 1U << 31;
-  Random random = drawn(group | kGroup, life);
-  return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
+double Ageing::lifetime(std::uint32_t unit, std::uint32_t life) const {
+  // This bit separates the random numbers of units from those of files.
+  constexpr std::uint32_t kUnit = 1U << 31;
+  Random random = drawn(unit | kUnit, life);
+  const double hours =
+      median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
+  // The rates of removals and rewrites have the ratio of their shares.
+  return is_folder(unit) ? hours * (1 - options_.folder_share) / options_.folder_share : hours;
 }
 
 /// Scales all times. Simulates the load without a file system to determine the amount that it
@@ -148,9 +163,9 @@ void Ageing::stretch() {
   while (written < wanted) {
     const Death death = deaths.top();
     deaths.pop();
-    const auto [first, end] = files_of(death.group);
+    const auto [first, end] = files_of(death.unit);
     for (std::uint32_t number = first; number < end; ++number)
-      written += static_cast<double>(bytes_at_end(number, death.life));
+      written += static_cast<double>(bytes_at_end(number, death));
     reached = death.at_hours;
     deaths.push(next(death));
   }
@@ -160,15 +175,15 @@ void Ageing::stretch() {
   Deaths stretched;
   for (; !deaths_.empty(); deaths_.pop()) {
     const Death& death = deaths_.top();
-    stretched.push({death.at_hours * factor, death.group, death.life});
+    stretched.push({death.at_hours * factor, death.unit, death.life});
   }
   deaths_ = std::move(stretched);
 }
 
-std::pair<std::uint32_t, std::uint32_t> Ageing::files_of(std::uint32_t group) const {
-  const std::uint32_t first = group * options_.files_together;
-  return {first,
-          std::min(first + options_.files_together, static_cast<std::uint32_t>(sizes_.size()))};
+std::pair<std::uint32_t, std::uint32_t> Ageing::files_of(std::uint32_t unit) const {
+  const std::uint32_t each = is_folder(unit) ? options_.files_per_folder : options_.files_together;
+  const std::uint32_t first = (is_folder(unit) ? unit - groups_ : unit) * each;
+  return {first, std::min(first + each, static_cast<std::uint32_t>(sizes_.size()))};
 }
 
 std::optional<std::vector<std::uint64_t>> Ageing::blocks_in_place(std::uint32_t number,
@@ -181,8 +196,9 @@ std::optional<std::vector<std::uint64_t>> Ageing::blocks_in_place(std::uint32_t 
   return blocks;
 }
 
-std::uint64_t Ageing::bytes_at_end(std::uint32_t number, std::uint32_t life) const {
-  const auto blocks = blocks_in_place(number, life);
+std::uint64_t Ageing::bytes_at_end(std::uint32_t number, const Death& death) const {
+  if (is_folder(death.unit)) return sizes_[number];
+  const auto blocks = blocks_in_place(number, death.life);
   return blocks ? blocks->size() * options_.block_bytes : sizes_[number];
 }
 
@@ -238,15 +254,22 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
   return written ? closed : written;
 }
 
-VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
-  bytes_written_ += bytes_at_end(number, life);
-  if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
+bool Ageing::keeps_name(std::uint32_t number, const Death& death) const {
+  if (options_.folder_share > 0) return !is_folder(death.unit);
   // This bit separates the random numbers that decide about the name from those that select blocks.
   constexpr std::uint32_t kName = 1U << 30;
-  Random random = drawn(number | kName, life);
-  const bool keeps_name = uniform_of(random.next()) < options_.overwritten;
-  if (!keeps_name) TRY(vfs.unlink(path(number)));
-  TRY(const auto file, vfs.open(path(number), {.create = !keeps_name, .truncate = keeps_name}));
+  Random random = drawn(number | kName, death.life);
+  return uniform_of(random.next()) < options_.overwritten;
+}
+
+VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, const Death& death) {
+  bytes_written_ += bytes_at_end(number, death);
+  if (!is_folder(death.unit))
+    if (const auto blocks = blocks_in_place(number, death.life))
+      return write_blocks(vfs, number, *blocks);
+  const bool same_name = keeps_name(number, death);
+  if (!same_name) TRY(vfs.unlink(path(number)));
+  TRY(const auto file, vfs.open(path(number), {.create = !same_name, .truncate = same_name}));
   const auto written = write_whole(vfs, file, number);
   const auto closed = vfs.close(file);
   return written ? closed : written;
@@ -280,9 +303,13 @@ VfsResult<void> Ageing::run_until(Vfs& vfs, os::Executor& executor, os::TimeNs u
     const Death death = deaths_.top();
     deaths_.pop();
     executor.sleep_until(std::max(executor.now(), model_time(death.at_hours)));
-    const auto [first, end] = files_of(death.group);
-    for (std::uint32_t number = first; number < end; ++number)
-      TRY(begin_life(vfs, number, death.life));
+    const auto [first, end] = files_of(death.unit);
+    if (is_folder(death.unit)) {
+      ++removals_;
+      files_removed_ += end - first;
+      for (std::uint32_t number = first; number < end; ++number) bytes_removed_ += sizes_[number];
+    }
+    for (std::uint32_t number = first; number < end; ++number) TRY(begin_life(vfs, number, death));
     deaths_.push(next(death));
   }
   executor.sleep_until(std::max(executor.now(), until));

@@ -61,6 +61,34 @@ TEST(Ageing, StartsInTheSteadyState) {
   EXPECT_NEAR(Ageing(options).mean_lifetime_hours() / without, 1, .35);
 }
 
+/// Runs the load on a small disk for the time in which it writes one free space.
+Ageing run_alone(AgeingOptions options, LfsSetup setup, double hours) {
+  options.hours = hours;
+  Ageing load(options);
+  setup.machine.populate = [&load](Vfs& vfs) { return load.populate(vfs); };
+  const auto machine = setup.start();
+  EXPECT_TRUE(machine) << (machine ? "" : machine.error().message());
+  run_as_user(**machine, [&] {
+    EXPECT_TRUE(load.run_until((*machine)->vfs(), (*machine)->system().executor,
+                               static_cast<os::TimeNs>(hours * kHourNs)));
+  });
+  return load;
+}
+
+TEST(Ageing, RemovedFilesDieWithTheirFolder) {
+  ProductionOptions options = small("/user6");
+  options.load.folder_share = .49;
+  const double hours = 2 * options.load.bytes_in_use / options.load.bytes_per_hour;
+  const Ageing load = run_alone(options.load, options.system, hours);
+  const auto written = static_cast<double>(load.bytes_written()),
+             removed = static_cast<double>(load.bytes_removed());
+  EXPECT_NEAR(written / (options.load.bytes_per_hour * hours), 1, .02);
+  // Lifetimes are wide and a small disk has few folders, so the share varies.
+  EXPECT_NEAR(removed / written, .49, .25);
+  EXPECT_GT(load.removals(), 0);
+  EXPECT_EQ(load.files_removed() / load.removals(), options.load.files_per_folder);
+}
+
 TEST(Production, TheCostFollowsFromTheTablesColumns) {
   for (const ProductionDisk& disk : production_disks())
     EXPECT_NEAR(write_cost_of(disk.empty, disk.utilization), disk.write_cost, .006) << disk.name;
@@ -141,6 +169,9 @@ TEST(Production, OptionsTakeEffect) {
   together.load.files_together = together.load.files_per_folder;
   const ProductionRun folders = run_production(together);
   EXPECT_GT(folders.empty_share(), usual.empty_share());
+  ProductionOptions removed = small("/user6");
+  removed.load.folder_share = .49;
+  EXPECT_GT(run_production(removed).empty_share(), usual.empty_share());
 }
 
 TEST(Production, SwapFilesAreSparseAndWrittenInPlace) {

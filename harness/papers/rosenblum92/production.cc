@@ -3,6 +3,9 @@
 //
 // Properties of the load that the text does not specify are varied one at a time; the names of
 // these rows contain a semicolon.
+//
+// LFS-34, 36, 37 and 38 are judged in two readings of which files die together: each file alone, and
+// files that are removed with their folder (ageing.h).
 #include <atomic>
 #include <deque>
 #include <thread>
@@ -16,6 +19,25 @@ namespace {
 
 constexpr const char* kUser6 = "/user6";
 constexpr os::TimeNs kMinute = 60 * model::kSecondNs;
+
+enum class Reading : std::uint8_t { alone, by_folder };
+constexpr const char* kByFolder = "removed files die with their folder";
+/// Fraction of the blocks that die otherwise than by an overwrite, in the trace INS (ageing.h).
+constexpr double kRemoved = .49;
+
+/// Returns the name of the reading's runs.
+const char* variant_of(Reading reading) {
+  return reading == Reading::alone ? "" : kByFolder;
+}
+
+/// Returns an answer without numbers. In the second reading, its id and title name the reading.
+ClaimAnswer answer_in(Reading reading, std::string id, std::string title) {
+  if (reading == Reading::by_folder) {
+    id += ", folders";
+    title += fmt::format("; {}", kByFolder);
+  }
+  return {.id = std::move(id), .part = "production", .title = std::move(title)};
+}
 
 struct ProducedRun {
   std::string disk, variant;  ///< `variant` is empty for the values in the tables
@@ -32,6 +54,8 @@ class Runs {
   explicit Runs(Context& context) : context_(context) {
     for (const ProductionDisk& disk : production_disks())
       add(disk.name, "", [](ProductionOptions&) {});
+    for (const ProductionDisk& disk : production_disks())
+      add(disk.name, kByFolder, [](ProductionOptions& o) { o.load.folder_share = kRemoved; });
     // Adds variants with lower and higher write costs than the paper reports.
     for (const char* disk : {"/src/kernel", "/pcs", "/src", "/user1", "/user4", kUser6, "/user5"})
       add(disk, kFive, [](ProductionOptions& o) { o.load.files_together = 5; });
@@ -65,11 +89,20 @@ class Runs {
   static constexpr const char* kHour = "a checkpoint every hour";
   static constexpr const char* kFiveAndHour = "5 files together, a checkpoint every hour";
 
-  const ProducedRun& get(const std::string& disk, const std::string& variant = "") const {
+  const ProducedRun& get(const std::string& disk, const std::string& variant) const {
     return *std::ranges::find_if(
         runs_, [&](const ProducedRun& one) { return one.disk == disk && one.variant == variant; });
   }
-  const std::deque<ProducedRun>& all() const { return runs_; }
+  const ProducedRun& get(const std::string& disk, Reading reading) const {
+    return get(disk, variant_of(reading));
+  }
+  /// Returns the runs of an answer in this reading. The first reading includes all variants.
+  std::vector<const ProducedRun*> all(Reading reading) const {
+    std::vector<const ProducedRun*> found;
+    for (const ProducedRun& one : runs_)
+      if ((one.variant == kByFolder) == (reading == Reading::by_folder)) found.push_back(&one);
+    return found;
+  }
 
  private:
   static constexpr double kNarrowSpread = 1.1;  // ln 3
@@ -117,12 +150,10 @@ double percent(double part, double whole = 1) {
   return whole == 0 ? 0 : 100 * part / whole;
 }
 
-ClaimAnswer generator(const Runs& runs) {
-  ClaimAnswer answer{
-      .id = "LFS-33",
-      .part = "production",
-      .title = "The production file systems, as created by the ageing load (table 6-2)",
-      .kind = RuleClass::calibrated};
+ClaimAnswer generator(const Runs& runs, Reading reading) {
+  ClaimAnswer answer = answer_in(
+      reading, "LFS-33", "The production file systems, as created by the ageing load (table 6-2)");
+  answer.kind = RuleClass::calibrated;
   bool close = true;
   Figure worst;
   std::string where;
@@ -136,7 +167,7 @@ ClaimAnswer generator(const Runs& runs) {
     close = close && off <= kClose;
   };
   for (const ProductionDisk& disk : production_disks()) {
-    const ProducedRun& one = runs.get(disk.name);
+    const ProducedRun& one = runs.get(disk.name, reading);
     constexpr double kKilobyte = 1024, kHour = 3600;
     compare(one, "in use", "%", percent(disk.in_use),
             percent(one.run.bytes_in_use, one.run.disk_bytes));
@@ -150,6 +181,7 @@ ClaimAnswer generator(const Runs& runs) {
   add_rule(answer, "each value is within a tenth of the table's",
            {{where + ", off by", worst ? Figure(percent(*worst)) : worst, "%"}},
            [&] { return close; });
+  if (reading == Reading::by_folder) return answer;
   answer.remarks = {
       "Inputs: size, share in use, mean file size, megabytes per hour. Inodes, indirect blocks "
       "and the last sectors of files add to the space in use. Traffic covers the whole time; "
@@ -160,33 +192,33 @@ ClaimAnswer generator(const Runs& runs) {
   return answer;
 }
 
-ClaimAnswer cleaning(const Runs& runs) {
+ClaimAnswer cleaning(const Runs& runs, Reading reading) {
   constexpr double kTolerance = .15, kSimulated = 2.5;
-  ClaimAnswer answer{
-      .id = "LFS-34", .part = "production", .title = "Cleaning in production use (table 6-3)"};
+  ClaimAnswer answer = answer_in(reading, "LFS-34", "Cleaning in production use (table 6-3)");
+  const std::vector<const ProducedRun*> all = runs.all(reading);
   std::vector<Named> costs, empties;
   for (const ProductionDisk& disk : production_disks()) {
-    const ProducedRun& one = runs.get(disk.name);
+    const ProducedRun& one = runs.get(disk.name, reading);
     add(answer, one, "write cost", "", disk.write_cost, one.run.write_cost());
     costs.push_back({disk.name, figure(one.run, one.run.write_cost())});
     empties.push_back({disk.name, figure(one.run, percent(one.run.empty_share())), "%"});
   }
-  for (const ProducedRun& one : runs.all())
-    if (!one.variant.empty())
-      add(answer, one, "write cost", "", production_disk(one.disk).write_cost,
-          one.run.write_cost());
-  for (const ProducedRun& one : runs.all())
-    add(answer, one, "cleaned empty", "%", percent(production_disk(one.disk).empty),
-        percent(one.run.empty_share()));
-  for (const ProducedRun& one : runs.all())
-    add(answer, one, "u of the others", "", production_disk(one.disk).utilization,
-        one.run.cleaned_utilization());
+  for (const ProducedRun* one : all)
+    if (one->variant != variant_of(reading))
+      add(answer, *one, "write cost", "", production_disk(one->disk).write_cost,
+          one->run.write_cost());
+  for (const ProducedRun* one : all)
+    add(answer, *one, "cleaned empty", "%", percent(production_disk(one->disk).empty),
+        percent(one->run.empty_share()));
+  for (const ProducedRun* one : all)
+    add(answer, *one, "u of the others", "", production_disk(one->disk).utilization,
+        one->run.cleaned_utilization());
   for (std::size_t i = 0; i < costs.size(); ++i) {
     const double printed = production_disks()[i].write_cost;
     add_rule(answer, fmt::format("{}: write cost {:.2f} (+-.15)", costs[i].name, printed),
              {{"cost", costs[i].value}},
              [&] { return std::abs(*costs[i].value - printed) <= kTolerance; });
-    const ProductionRun& run = runs.get(costs[i].name).run;
+    const ProductionRun& run = runs.get(costs[i].name, reading).run;
     require_action(answer,
                    {"segments cleaned",
                     figure(run, static_cast<double>(run.segments_cleaned + run.segments_emptied))});
@@ -207,15 +239,16 @@ ClaimAnswer cleaning(const Runs& runs) {
       .name = "halves",
       .title = "Write cost by bytes, and in the first and the second half of the measured time",
       .columns = {"file system", "segments cleaned", "by bytes", "first half", "second half"}};
-  for (const ProducedRun& one : runs.all()) {
-    if (!one.variant.empty() || !one.run.good()) continue;
-    halves.rows.push_back({one.disk,
-                           fmt::format("{}", one.run.segments_cleaned + one.run.segments_emptied),
-                           fmt::format("{:.2f}", one.run.write_cost_by_bytes()),
-                           fmt::format("{:.2f}", one.run.half_costs[0]),
-                           fmt::format("{:.2f}", one.run.half_costs[1])});
+  for (const ProducedRun* one : all) {
+    const ProductionRun& run = one->run;
+    if (one->variant != variant_of(reading) || !run.good()) continue;
+    halves.rows.push_back(
+        {one->disk, fmt::format("{}", run.segments_cleaned + run.segments_emptied),
+         fmt::format("{:.2f}", run.write_cost_by_bytes()), fmt::format("{:.2f}", run.half_costs[0]),
+         fmt::format("{:.2f}", run.half_costs[1])});
   }
   answer.tables.push_back(std::move(halves));
+  if (reading == Reading::by_folder) return answer;
   answer.remarks = {
       "A segment counts when it becomes clean, either without live data at a checkpoint or read "
       "by the cleaner. The cost is computed from the table's columns: (1 + (1 - e)) / (1 - (1 - "
@@ -236,17 +269,18 @@ Series histogram(const ProducedRun& one) {
   return series;
 }
 
-ClaimAnswer distribution(const Runs& runs) {
-  ClaimAnswer answer{
-      .id = "LFS-36", .part = "production", .title = "Segment utilization of /user6 (figure 6-6)"};
-  const ProducedRun &usual = runs.get(kUser6), &together = runs.get(kUser6, Runs::kFive);
+ClaimAnswer distribution(const Runs& runs, Reading reading) {
+  ClaimAnswer answer = answer_in(reading, "LFS-36", "Segment utilization of /user6 (figure 6-6)");
+  const ProducedRun& usual = runs.get(kUser6, reading);
+  std::vector<const ProducedRun*> shown{&usual};
+  if (reading == Reading::alone) shown.push_back(&runs.get(kUser6, Runs::kFive));
   const auto sum = [](const ProductionRun& run, std::size_t from, std::size_t to) {
     double all = 0;
     for (std::size_t i = from; i < to; ++i) all += run.utilization.at(i);
     return all;
   };
   constexpr std::size_t kTenth = 2;
-  for (const ProducedRun* one : {&usual, &together}) {
+  for (const ProducedRun* one : shown) {
     const std::size_t bins = one->run.utilization.size();
     add(answer, *one, "below a tenth full", "%", {}, percent(sum(one->run, 0, kTenth)));
     add(answer, *one, "between", "%", {}, percent(sum(one->run, kTenth, bins - kTenth)));
@@ -267,20 +301,21 @@ ClaimAnswer distribution(const Runs& runs) {
            [&] { return middle < low && middle < high; });
   Table table{.name = "utilization",
               .title = "Percent of the segments, mean of 20 samples",
-              .columns = {"utilization, up to", usual.label(), together.label()}};
-  for (std::size_t i = 0; i < usual.run.utilization.size(); ++i)
-    table.rows.push_back(
-        {fmt::format("{:.2f}", static_cast<double>(i + 1) /
-                                   static_cast<double>(usual.run.utilization.size())),
-         fmt::format("{:.1f}", percent(usual.run.utilization.at(i))),
-         fmt::format("{:.1f}", percent(together.run.utilization.at(i)))});
+              .columns = {"utilization, up to"}};
+  for (const ProducedRun* one : shown) table.columns.push_back(one->label());
+  for (std::size_t i = 0; i < usual.run.utilization.size(); ++i) {
+    table.rows.push_back({fmt::format(
+        "{:.2f}", static_cast<double>(i + 1) / static_cast<double>(usual.run.utilization.size()))});
+    for (const ProducedRun* one : shown)
+      table.rows.back().push_back(fmt::format("{:.1f}", percent(one->run.utilization.at(i))));
+  }
   answer.tables.push_back(std::move(table));
-  answer.plots.push_back({"figure6-6",
-                          "Segments by utilization, mean of 20 samples",
-                          "utilization",
-                          "share of the segments",
-                          false,
-                          {histogram(usual), histogram(together)}});
+  Plot plot{.name = reading == Reading::alone ? "figure6-6" : "figure6-6-folders",
+            .title = "Segments by utilization, mean of 20 samples",
+            .x = "utilization",
+            .y = "share of the segments"};
+  for (const ProducedRun* one : shown) plot.series.push_back(histogram(*one));
+  answer.plots.push_back(std::move(plot));
   return answer;
 }
 
@@ -313,14 +348,13 @@ double metadata(const ProductionRun& run) {
                  run.log_bytes);
 }
 
-ClaimAnswer block_types(const Runs& runs) {
-  ClaimAnswer answer{.id = "LFS-37",
-                     .part = "production",
-                     .title = "Kinds of blocks, on the disk and in the log (table 6-4)"};
+ClaimAnswer block_types(const Runs& runs, Reading reading) {
+  ClaimAnswer answer =
+      answer_in(reading, "LFS-37", "Kinds of blocks, on the disk and in the log (table 6-4)");
   for (std::size_t i = 0; i < kBlockTypes; ++i) {
     const auto type = static_cast<BlockType>(i);
     for (const Printed& printed : table_6_4()) {
-      const ProducedRun& one = runs.get(printed.disk);
+      const ProducedRun& one = runs.get(printed.disk, reading);
       add(answer, one, (std::string("log: ") + name(type)).c_str(), "%", part(printed.log, type),
           percent(part(one.run.log, type), one.run.log_bytes));
     }
@@ -328,13 +362,13 @@ ClaimAnswer block_types(const Runs& runs) {
   for (std::size_t i = 0; i < kBlockTypes; ++i) {
     const auto type = static_cast<BlockType>(i);
     for (const Printed& printed : table_6_4()) {
-      const ProducedRun& one = runs.get(printed.disk);
+      const ProducedRun& one = runs.get(printed.disk, reading);
       add(answer, one, (std::string("disk: ") + name(type)).c_str(), "%", part(printed.live, type),
           percent(part(one.run.live, type), one.run.disk_bytes));
     }
   }
   for (const Printed& printed : table_6_4()) {
-    const ProductionRun& run = runs.get(printed.disk).run;
+    const ProductionRun& run = runs.get(printed.disk, reading).run;
     const double of_files = part(run.live, BlockType::data) + part(run.live, BlockType::indirect);
     const double counted = sum(run.live) - part(run.live, BlockType::summary);
     add_rule(answer,
@@ -346,7 +380,7 @@ ClaimAnswer block_types(const Runs& runs) {
   }
   constexpr double kLeast = 6, kMost = 10;
   for (const Printed& printed : table_6_4()) {
-    const ProductionRun& run = runs.get(printed.disk).run;
+    const ProductionRun& run = runs.get(printed.disk, reading).run;
     add_rule(answer,
              fmt::format("{}: inode map and segment usage are 6 to 10 % of the log", printed.disk),
              {in_unit(figure(run, metadata(run)), "%")},
@@ -362,6 +396,7 @@ ClaimAnswer block_types(const Runs& runs) {
                           part(printed.log, BlockType::inode_map)) <= kPoints;
         });
   }
+  if (reading == Reading::by_folder) return answer;
   std::vector<Named> by_interval;
   for (const char* variant : {"", Runs::kTenMinutes, Runs::kHour, Runs::kFive, Runs::kTogether,
                               Runs::kFiveAndHour, "writes in 5 minutes of each hour"}) {
@@ -409,13 +444,12 @@ Usable usable(const Setup& setup, const ProductionOptions& options) {
   return {static_cast<double>(load.bytes_written()) / busy_s / kWrenBytesPerSecond, {}};
 }
 
-ClaimAnswer bandwidth(Context& context, const Runs& runs) {
-  ClaimAnswer answer{
-      .id = "LFS-38", .part = "production", .title = "Bandwidth available for new data (6.5)"};
+ClaimAnswer bandwidth(Context& context, const Runs& runs, Reading reading) {
+  ClaimAnswer answer = answer_in(reading, "LFS-38", "Bandwidth available for new data (6.5)");
   double printed = 0, ours = 0;
   bool all = true;
   for (const ProductionDisk& disk : production_disks()) {
-    const ProducedRun& one = runs.get(disk.name);
+    const ProducedRun& one = runs.get(disk.name, reading);
     add(answer, one, "1 / write cost", "%", percent(1 / disk.write_cost),
         percent(1 / one.run.write_cost()));
     printed += percent(1 / disk.write_cost) / static_cast<double>(production_disks().size());
@@ -428,6 +462,7 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
   constexpr double kLeast = 65, kMost = 75;
   add_rule(answer, "the bandwidth for new data is 65 to 75 % on average", {in_unit(mean, "%")},
            [&] { return ours >= kLeast && ours <= kMost; });
+  if (reading == Reading::by_folder) return answer;
   // Runs the same load on SunOS and on Sprite LFS, both on the disk of section 6.2.
   ProductionOptions options =
       production_options(production_disk("/tmp"), context.seed, context.scaled);
@@ -460,17 +495,17 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
               .title = "Megabytes per hour",
               .columns = {"file system", "users", "log", "cleaner reads", "cleaner moves",
                           "checkpoint regions", "checkpoints per hour", "disk busy, %"}};
-  for (const ProducedRun& one : runs.all()) {
-    if (!one.run.good() || (!one.variant.empty() && one.disk != kUser6)) continue;
+  for (const ProducedRun* one : runs.all(reading)) {
+    const ProductionRun& run = one->run;
+    if (!run.good() || (!one->variant.empty() && one->disk != kUser6)) continue;
     const auto hourly = [&](double bytes) {
-      return fmt::format("{:.2f}", bytes / one.run.hours / kMegabyte);
+      return fmt::format("{:.2f}", bytes / run.hours / kMegabyte);
     };
-    table.rows.push_back(
-        {one.label(), hourly(one.run.bytes_written), hourly(one.run.log_bytes),
-         hourly(one.run.cleaner_read_bytes), hourly(one.run.cleaner_live_bytes),
-         hourly(one.run.checkpoint_bytes),
-         fmt::format("{:.0f}", static_cast<double>(one.run.checkpoints) / one.run.hours),
-         fmt::format("{:.2f}", percent(one.run.disk_busy))});
+    table.rows.push_back({one->label(), hourly(run.bytes_written), hourly(run.log_bytes),
+                          hourly(run.cleaner_read_bytes), hourly(run.cleaner_live_bytes),
+                          hourly(run.checkpoint_bytes),
+                          fmt::format("{:.0f}", static_cast<double>(run.checkpoints) / run.hours),
+                          fmt::format("{:.2f}", percent(run.disk_busy))});
   }
   answer.tables.push_back(std::move(table));
   answer.remarks = {
@@ -486,8 +521,15 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
 std::vector<ClaimAnswer> production(Context& context) {
   const Runs runs(context);
   if (context.interrupted()) return {};
-  return {generator(runs), cleaning(runs), distribution(runs), block_types(runs),
-          bandwidth(context, runs)};
+  std::vector<ClaimAnswer> answers;
+  for (const Reading reading : {Reading::alone, Reading::by_folder}) {
+    answers.push_back(generator(runs, reading));
+    answers.push_back(cleaning(runs, reading));
+    answers.push_back(distribution(runs, reading));
+    answers.push_back(block_types(runs, reading));
+    answers.push_back(bandwidth(context, runs, reading));
+  }
+  return answers;
 }
 
 }  // namespace headcrash::experiment::rosenblum92
