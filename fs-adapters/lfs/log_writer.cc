@@ -107,8 +107,9 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 /// Prepares a flush of the inode: loads into the cache those index blocks that will change, and
 /// marks them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
-  // A change of the file's size may change the stored length of the last block of the old size, and
-  // of the last block of the new size. A block whose stored length changes must be rewritten.
+  // A change of the file's size may change the stored length of two blocks: the one that was the
+  // last block before the change, and the one that is the last block after it. A block whose stored
+  // length changes must be rewritten.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};

@@ -201,7 +201,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0) return;
   if (!taken_[inode.number] && !inode.removed && !inode.needs_writing()) {
-    // The inode was removed earlier or has never existed, so the caller had an outdated InodeName.
+    // The inode was removed earlier or never existed, so the caller's InodeName was invalid.
     inodes_.erase(inode.number);
     return;
   }

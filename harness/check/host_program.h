@@ -18,8 +18,8 @@ namespace headcrash::check {
 struct HostCommand {
   std::string name;  ///< for errors, such as "--verify"
   std::vector<std::string> argv;
-  /// The complete environment, except HEADCRASH_FOLDER, which is `folder`. headcrash's own
-  /// environment variables are not passed on.
+  /// The environment of the program. HEADCRASH_FOLDER is added and has the value of `folder`;
+  /// headcrash's own environment variables are not passed on.
   std::vector<std::pair<std::string, std::string>> environment;
   std::filesystem::path folder;  ///< the working directory; it must exist
   std::string input;             ///< standard input

@@ -371,7 +371,7 @@ Result<void> check(const ExploreArguments& arguments) {
                 arguments.recording.empty() ? "omit --machine" : "omit RECORDING");
   if (arguments.disk.issuers && !arguments.recording.empty())
     return fail("--stacks", "requires a new recording",
-                "omit RECORDING; a recording that was made with --stacks needs no option");
+                "omit RECORDING; if it was made with --stacks, omit --stacks instead");
   if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
     return fail("--minimise", "requires a folder for the results", "add --record FOLDER");
   return {};

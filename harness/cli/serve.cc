@@ -124,7 +124,7 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
     std::fflush(stdout);
     return;
   }
-  fmt::print("{} is being served; end it with Ctrl-C.\n\nFor QEMU:\n", arguments.name());
+  fmt::print("Serving {}. Press Ctrl-C to stop.\n\nFor QEMU:\n", arguments.name());
   for (const Attached& one : devices) fmt::print("  {}\n", shell_line(one.qemu));
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i].queue_depth != 1) continue;
@@ -173,7 +173,7 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
     return refuse(
         {"--socket", "applies only to NBD, but --vhost-user does not use NBD", "omit one of them"});
   if (arguments.virtual_time && !arguments.memory.empty())
-    return refuse({"--memory", "applies only to QEMU, but --virtual-time serves user-mode Linux",
+    return refuse({"--memory", "applies only to QEMU, but --virtual-time is for user-mode Linux",
                    "omit it, and pass mem=SIZE to the guest"});
   if (arguments.virtual_time && arguments.clock != kDefaultClock)
     return refuse({"--clock",

@@ -54,8 +54,8 @@ void report_how(const ServeState& what, const std::string& state,
            {"qemu", words}});
   } else {
     fmt::print(
-        "State {} of {} is being served; end it with Ctrl-C. Writes to it are {}.\n\nFor QEMU:\n",
-        state, what.recording,
+        "Serving state {} of {}. Writes to it are {}. Press Ctrl-C to stop.\n\nFor QEMU:\n", state,
+        what.recording,
         what.record.empty() ? "discarded when the server ends" : "recorded in " + what.record);
     for (const ServedDisk& disk : disks) fmt::print("  {}\n", shell_line(disk.qemu));
     fmt::print("\nFor other clients:\n");

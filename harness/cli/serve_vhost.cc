@@ -128,8 +128,8 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
            {"qemu", words}});
   } else {
     fmt::print(
-        "{} is being served over vhost-user; end it with Ctrl-C.\n\nFor QEMU, which shares the guest's memory "
-        "(--memory for another size):\n  {}\n",
+        "Serving {} over vhost-user. Press Ctrl-C to stop.\n\n"
+        "For QEMU, which shares the guest's memory (--memory for another size):\n  {}\n",
         what.name, shell_line(memory));
     for (const auto& words : disks) fmt::print("  {}\n", shell_line(words));
     fmt::print(
@@ -170,7 +170,7 @@ void report_how_to_start(const ServeVhost& what, Served& served,
     print({{"control", control}, {"agent", agent}, {"devices", std::move(list)}, {"linux", words}});
   } else {
     fmt::print(
-        "{} is being served in virtual time; end it with Ctrl-C.\n\nFor user-mode Linux, built with "
+        "Serving {} in virtual time. Press Ctrl-C to stop.\n\nFor user-mode Linux, built with "
         "UML_TIME_TRAVEL_SUPPORT and VIRTIO_UML (scripts/build-guest --uml):\n"
         "  GLIBC_TUNABLES=glibc.pthread.rseq=0 LINUX mem=256M initrd=INITRAMFS {}\n\n"
         "Disks in the guest: /dev/vda is {}, /dev/vdb takes marks, the last one is the agent's.\n"

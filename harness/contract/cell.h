@@ -27,7 +27,7 @@ struct SmallestCrash {
   std::size_t missing = 0;  ///< number of lost or torn writes
   std::string row;          ///< text of the row that the recovered tree violates
   std::string found;        ///< the objects found in the recovered tree instead
-  /// True if the failure recurred in a second check: on a fresh guest or, for a test in process,
+  /// True if the failure recurred in a second check: on a fresh guest or, for an in-process test,
   /// without reuse of earlier outcomes.
   bool confirmed = false;
 };

@@ -54,8 +54,8 @@ class StateServer {
   std::filesystem::path socket() const;
   static std::string disk_export(std::size_t stage);  ///< "stage/0"
   static std::string mark_export(std::size_t stage);  ///< "mark/0"
-  /// Returns the socket of a stage's disk in virtual time. The sockets for marks and for other
-  /// disks are in the same directory.
+  /// Returns the path of the socket of a stage's disk, for runs in virtual time. The sockets for
+  /// marks and for other disks are in the same directory.
   std::filesystem::path virtual_socket(std::size_t stage) const;
   /// Returns the name of the export of the stage's other disk, such as "stage/0/log".
   static std::string disk_export(std::size_t stage, const std::string& other_disk);

@@ -5,8 +5,8 @@
 //   block_dirty_buffer     a block of a disk becomes dirty in memory    with stack
 //   block_rq_issue         a request is sent to the disk's driver
 //
-// These events are traced if the kernel has them. They name the thread that dirtied file data, and
-// metadata that is not in the cache of the disk's blocks:
+// The following events are traced if the kernel has them. They show which thread dirtied file data,
+// or dirtied metadata that is not in the disk's buffer cache:
 //
 //   xfs_trans_log_buf      a transaction changes a metadata block       with stack
 //   xfs_map_blocks_found   writeback has found the place of file data
@@ -18,8 +18,8 @@
 //   f2fs_submit_page_write, f2fs_submit_folio_write
 //                          a page is written to a block
 //
-// The events are counted by a sequence number instead of the time, because reading a clock takes
-// time in a virtual guest. The text is that of the kernel's file `trace`
+// Each event has a sequence number instead of a time, because reading a clock takes time in a
+// virtual guest. The text is that of the kernel's file `trace`
 // (Documentation/trace/events.rst); harness/explorer/guests/block_trace_text.h parses it.
 
 #include <functional>

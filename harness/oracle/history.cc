@@ -57,7 +57,8 @@ Result<void> Follower::link(const Operation& operation) {
         fmt::format("the file of \"{}\" has no name left, so it cannot be linked", operation.path));
   if (object(*existing).type == FileType::directory) return wrong("a directory has only one name");
   if (!place || place->token)
-    return wrong(fmt::format("\"{}\" exists, or its directory does not", operation.target));
+    return wrong(
+        fmt::format("\"{}\" already exists, or its directory is missing", operation.target));
   bind(*place, operation.target, new_token(history_.tokens[*existing].object));
   return {};
 }

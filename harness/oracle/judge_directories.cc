@@ -79,8 +79,8 @@ struct Judge::Level {
   std::vector<Child> children;
 };
 
-/// Interprets the directory as `token`, and returns the severity of the findings below it. Caches
-/// the result.
+/// Assumes that `observed` is the directory that `token` identifies. Returns the severity of the
+/// resulting findings below the directory. Caches the result.
 std::size_t Judge::misfit(const ObservedObject& observed, TokenId token) {
   const auto known = misfits_.find({&observed, token});
   if (known != misfits_.end()) return known->second;

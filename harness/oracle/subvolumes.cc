@@ -68,7 +68,8 @@ Result<void> Follower::snapshot(const workload::Operation& operation) {
   if (*from != kRoot && !history_.objects[*from].subvolume)
     return wrong(fmt::format("\"{}\" is not a subvolume", operation.path));
   if (!place || place->token)
-    return wrong(fmt::format("\"{}\" exists, or its directory does not", operation.target));
+    return wrong(
+        fmt::format("\"{}\" already exists, or its directory is missing", operation.target));
   const std::map<std::string, TokenId> entries = live_[*from];
   const TokenId made = new_object({.type = FileType::directory, .subvolume = true});
   bind(*place, operation.target, made);

@@ -21,7 +21,7 @@ namespace headcrash::run {
 namespace {
 
 /// Finds the first line that starts with `key`. Returns the text after `separator` in this line,
-/// without blanks and quotes.
+/// without the blanks and quotes that surround it.
 std::string value_in(const char* file, const std::string& key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {

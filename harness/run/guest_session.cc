@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// Additional time for which the host waits after a command's time limit, which the agent enforces.
-// If no answer arrives in this time, the agent hangs as well.
+// The agent enforces a command's time limit; the host waits for this additional time. If no answer
+// has arrived by then, the host assumes that the agent itself hangs.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 // Holds about 20000 writes with their stacks. The buffer is taken from the guest's memory.

@@ -41,7 +41,7 @@ inline constexpr const char* kApplicationFolder = "/run/application";  ///< in t
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
 /// Path of the program that runs shell commands in an application's root file system.
 inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";
-/// Path of the agent's program in the guest. The agent starts commands in an application's root
+/// Path of the agent's executable in the guest. The agent starts commands in an application's root
 /// file system (harness/guest/inside.h).
 inline constexpr const char* kAgentProgram = "/init";
 

@@ -18,7 +18,7 @@
 //   append-fsync                a server's files: created and appended to; each change and each
 //                               name is synced
 //
-// Two further patterns come from xfstests that found a defect of btrfs:
+// Two further patterns come from tests in xfstests, each of which found a defect in btrfs:
 //
 //   fsync-unlinked              generic/764: a file loses its last name while it is open, and is
 //                               synced

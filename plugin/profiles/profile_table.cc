@@ -190,7 +190,7 @@ std::optional<Origin> ProfileTable::origin() {
       colon == std::string::npos) {
     errors_->add(full("origin"),
                  "must begin with measured:, data-sheet:, paper:, estimate: or calibration:",
-                 "state where the numbers come from");
+                 "give the source of the numbers");
     return std::nullopt;
   }
   const std::size_t remark = std::min(words.find_first_not_of(' ', colon + 1), words.size());

@@ -10,12 +10,13 @@
 //   digest(state) = all(8) + for each atom: sum(bytes of its last writer in the state)
 //                                         - sum(bytes of its last writer)
 //
-// A subset therefore costs one step for each atom, typically some tens, and no byte of the
-// recording is read more than a few times. Each write's sector sums are kept as running totals, so
-// the sum over any part of a write takes one subtraction. The memory for these totals is bounded.
-// A lose-all state may lack most of the writes from the first unflushed one on (for example if a
-// cache ignores flushes for a long time). The digest of such a state is computed from the content
-// before these writes.
+// Here all(8) is the digest of the state that has all writes up to write 8. A subset therefore
+// costs one step for each atom, typically a few dozen, and no byte of the recording is read more
+// than a few times. Each write's sector sums are kept as running totals, so the sum over any part
+// of a write takes one subtraction. The memory for these totals is bounded. If the first unflushed
+// write was long ago (for example because a cache ignores flushes), a lose-all state may lack most
+// of the writes since then. The digest of such a state is computed from the content before these
+// writes.
 
 #include <cstdint>
 #include <list>

@@ -3,7 +3,8 @@
 // states is bounded. If several states have the same content, only one is yielded.
 //
 // Strategies (named as in campaign files and the database):
-//   physical    the contents of the emulated medium around every flush, mark and media write
+//   physical    the contents of the emulated medium after every mark and media write, when a flush
+//               is submitted, and directly before and after its completion
 //   prefix      all writes submitted up to each flush, FUA write and mark; then up to each write
 //   reorder     subsets of the unflushed writes: all subsets if there are few, else subsets that
 //               lose one, keep one, lose a contiguous run, lose all writes of one kind, then random
@@ -14,8 +15,9 @@
 //   lying-flush like lose-all, but one flush and all later ones had no effect (a control: file
 //               systems may fail)
 //   member      members of an array stop at different events
-//   (`recovery` is implemented in harness/explorer, which records the recovery from a state and
-//   explores the crash states of that recording.)
+//
+// A further strategy, `recovery`, is implemented in harness/explorer. It records the recovery from
+// a state and explores the crash states of that recording.
 //
 // With several disks on one power cord (a file system and its log; ExploreOptions::all_disks), a
 // state consists of a choice for each disk at one cut. A flush covers only its own disk:

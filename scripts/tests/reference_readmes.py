@@ -125,9 +125,9 @@ def block_of(rows, figures):
         lines.append(f"| {name} ({claim}) | {short(row['paper'])} | {here} |")
     if is_old(rows):
         rules = [row["verdict or remark"] for row in rows if row["kind"] == "rule"]
-        lines += ["", f"These results were stored before rules had classes: {rules.count('holds')} "
-                  f"of {len(rules)} rules of all classes hold. `scripts/store-papers` repeats the "
-                  "runs and counts each class separately.", END]
+        lines += ["", "These results were stored before rules had classes, so only the total is "
+                  f"known: {rules.count('holds')} of {len(rules)} rules hold. "
+                  "`scripts/store-papers` repeats the runs and counts each class separately.", END]
         return "\n".join(lines)
     lines += ["", "| rules, by class | hold | do not hold | undecided | vacuous |",
               "|---|---|---|---|---|"]

@@ -179,7 +179,7 @@ std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
 
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type) {
-  invariant(!name.empty() && name.size() <= kNameBytesMax, "tree: a name has 1 to 255 bytes");
+  invariant(!name.empty() && name.size() <= kNameBytesMax, "tree: a name must have 1 to 255 bytes");
   const std::uint32_t needed = entry_bytes(name.size());
   const Entry added{.inode = inode, .type = type, .name = name};
   const auto room = room_of(block, chunk);

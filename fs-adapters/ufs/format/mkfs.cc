@@ -146,13 +146,14 @@ class Layout {
   Result<void> cut_last_group() {
     const std::uint64_t least = s_.data_offset + std::uint64_t{kDataBlocksMin} * per_block_;
     if (s_.fragments_per_group < least || device_fragments_ < least)
-      return fail("mkfs",
-                  fmt::format("a group of {} bytes has no room for data after its {} inodes",
-                              std::min<std::uint64_t>(s_.fragments_per_group, device_fragments_) *
-                                  o_.fragment_bytes,
-                              s_.inodes_per_group),
-                  fmt::format("use a device and groups of {} bytes or more, or fewer inodes",
-                              least * o_.fragment_bytes));
+      return fail(
+          "mkfs",
+          fmt::format("a group of {} bytes has no room for data after its {} inodes",
+                      std::min<std::uint64_t>(s_.fragments_per_group, device_fragments_) *
+                          o_.fragment_bytes,
+                      s_.inodes_per_group),
+          fmt::format("use at least {} bytes for the device and each group, or fewer inodes",
+                      least * o_.fragment_bytes));
     const std::uint64_t last = device_fragments_ % s_.fragments_per_group;
     const std::uint64_t size =
         last != 0 && last < least ? device_fragments_ - last : device_fragments_;

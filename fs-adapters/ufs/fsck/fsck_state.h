@@ -64,7 +64,7 @@ struct CheckedInode {
   bool bmap_reached = false;
 };
 
-/// A pointer of a file, as passed to the visitor of walk().
+/// One of the block pointers of a file, as passed to the visitor of walk().
 struct FilePointer {
   std::uint32_t level = 0;  ///< level of the target block; 0 for data
   std::uint64_t block = 0;  ///< number of the first file block below the pointer

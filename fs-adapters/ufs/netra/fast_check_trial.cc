@@ -147,8 +147,8 @@ std::string FastCheckTrial::difference(const model::SectorStore& image) {
                          writes.size());
     if (const std::string differs = first_difference(geometry, again, full); !differs.empty())
       return fmt::format(
-          "a fast check interrupted after {} of {} writes and restarted differs from the full one "
-          "in {}",
+          "a fast check was interrupted after {} of {} writes and restarted; its result differs "
+          "from that of the full check in {}",
           cut, writes.size(), differs);
   }
   return {};

@@ -63,7 +63,8 @@ class FastCheck {
     InodeNumber number = 0;
     Inode inode;
     InodeExtension beside;
-    /// Parent of a directory with tagged names; 0 if it has no name. Unset for other inodes.
+    /// For a directory whose tags refer to names: the directory that contains its name, or 0 if no
+    /// name was found. Unset for other inodes.
     std::optional<InodeNumber> parent = {};
     bool goes = false;
   };

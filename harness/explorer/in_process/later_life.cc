@@ -208,7 +208,7 @@ std::string live(
   if (!report) return "after the unmount: " + report.error().message();
   if (!report->was_clean) return "the unmounted disk is not clean";
   if (!report->nothing_found())
-    return "after the unmount fsck finds " + report->findings.front().text;
+    return "after the unmount, fsck finds " + report->findings.front().text;
   if (report->space != counted) return "the counts on the unmounted disk are wrong";
   return {};
 }

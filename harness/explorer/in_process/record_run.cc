@@ -612,7 +612,8 @@ class Run {
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options) {
   os::FiberScheduleOptions schedule{.seed = options.schedule, .omitted = options.omitted_changes};
-  // Old changes must reach the disk during a rest, so the schedule must not delay the daemons.
+  // Old changes must reach the disk during a `rest` operation, so the schedule must not delay the
+  // daemons.
   const bool rests = std::ranges::any_of(operations, [](const workload::Operation& operation) {
     return operation.kind == workload::Operation::Kind::rest;
   });

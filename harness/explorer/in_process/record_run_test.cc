@@ -1,4 +1,4 @@
-// Tests request orders, several users, and settled runs (record_run.h).
+// Tests the order of requests, runs with several users, and settled runs (record_run.h).
 #include "harness/explorer/in_process/record_run.h"
 
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ inline constexpr os::TimeNs kLongAfter = 500 * model::kSecondNs;
 /// Maximum size of a request that combines adjacent blocks.
 inline constexpr std::uint32_t kRequestBytes = 64 << 10;
 
-/// The two readings of the paper's machine, as described above.
+/// The two interpretations of what the paper says about its machine (see above).
 enum class Reading : std::uint8_t { one_command, queue };
 /// Returns the end of a claim's title: empty, or "; the drive queues commands, ...".
 const char* in_title(Reading reading);

@@ -361,7 +361,7 @@ ClaimAnswer trend() {
            {{"least", shortest}, {"most", longest}},
            [&] { return shortest >= 1 && longest <= 10; });
   Table table{.name = "machines",
-              .title = "The papers' machines, with all memory as cache and one of our drives",
+              .title = "The papers' machines, with one of our drives and with all memory as cache",
               .columns = {"year", "machine", "cache (MB)", "drive", "inner (MB/s)", "outer (MB/s)",
                           "least (s)", "most (s)"},
               .rows = {}};

@@ -143,8 +143,8 @@ TEST(Measurements, DependOnTheReading) {
                 2);
 }
 
-/// The loss that the medium shows must equal the loss after a power cut at the same instant, except
-/// for the write in flight.
+/// The number of changes that are missing from the medium at an instant must equal the number that
+/// a power cut at that instant loses, except for changes in the write in flight.
 TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
                                      {"ufs", "soft-updates-init-cb"},

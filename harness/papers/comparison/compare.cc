@@ -18,7 +18,7 @@ Paper experiment() {
       "All our file systems on one modelled machine, with the same workloads",
       {{"fairness", "Eleven conditions of a fair comparison, and how they are met", 1, fairness},
        {"drive", "One drive with its write cache off", 1, drive, usual_parameters()},
-       {"drive-cache", "One drive with its write cache on and flushed", 1, drive_cache,
+       {"drive-cache", "One drive with its write cache on and with flushes", 1, drive_cache,
         usual_parameters()},
        {"fast-drive", "One drive of 60 GB with its write cache off, and a Pentium 4", 1, fast_drive,
         usual_parameters()},

@@ -114,7 +114,7 @@ const char* name(Durability durability) {
 
 const char* name(Device device) {
   static constexpr auto kNames =
-      base::names<Device>({"one drive", "one drive with its write cache on and flushed",
+      base::names<Device>({"one drive", "one drive with its write cache on and with flushes",
                            "one fast drive and processor", "RAID-5", "RAID-5 with NVRAM"});
   return kNames[device].data();
 }

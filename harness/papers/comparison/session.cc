@@ -148,8 +148,8 @@ ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::st
                      .tables_tell_all = true};
   Table shown{.name = "cells",
               .title = fmt::format(
-                  "means over seeds, with half of the 95 % interval if it is 0.5 % or more; "
-                  "response times of {}",
+                  "means over seeds, with the half-width of the 95 % confidence interval if the "
+                  "half-width is 0.5 % or more; response times of {}",
                   what.operation),
               .columns = {"system", "a cut may lose"}};
   for (const Quantity quantity : kQuantities)

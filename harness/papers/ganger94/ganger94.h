@@ -5,7 +5,7 @@
 // All cells use one machine model (modelled_machine.h), one drive and one tree; they differ only in
 // scheme and workload. Allocation initialization is always on for Soft Updates, and for the other
 // schemes only where table 1 says Y. The paper does not give some inputs. We derived
-// `compile-cpu-ms` of the Andrew benchmark from table 3 (276.6 s without order, 26 files). We chose
+// `compile-cpu-ms` of the Andrew benchmark from table 3 (276.6 s with No Order, 26 files). We chose
 // the `programs` of that benchmark and of Sdet, and `command-cpu-ms` of Sdet.
 
 #include <string>

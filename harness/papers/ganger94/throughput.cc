@@ -101,8 +101,8 @@ void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& remove
   }
   answer.remarks.push_back(
       "Counterfactual: a removal needs two writes under both Chains and Conventional, and 10 000 "
-      "removals need 80 MB of copies. Users can run ahead only by the removals that fit into the "
-      "memory for copies (9.6 MB, modelled_machine.h). With 18 MiB, Chains nearly reaches the "
+      "removals need 80 MB of copies. Users can run ahead only by as many removals as fit into "
+      "the memory for copies (9.6 MB, modelled_machine.h). With 18 MiB, Chains nearly reaches the "
       "paper's factor of two, and with 30 MiB exceeds it. The limit of the authors' kernel is "
       "unknown.");
 }

@@ -48,8 +48,8 @@ class Session {
   static constexpr std::ptrdiff_t kMachines = 2;
   /// Waits until there is enough memory for another machine, and returns a permit. Usually two
   /// machines fit at the same time. A load whose writes need all the memory waits until no other
-  /// machine is running. `requests` is the total number of requests in the load. Callers are served
-  /// one after the other. Thread-safe; a thread may hold only one permit.
+  /// machine is running. `requests` is the total number of requests in the load. While a caller
+  /// waits, other callers wait behind it. Thread-safe; a thread may hold only one permit.
   Turn turn(double requests);
   /// Runs loads without storing the outcomes. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);

@@ -86,7 +86,7 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
     answer.numbers.push_back(
         {"U = .80, " + reading.name, "write cost", "", {}, figures.cost(cb, .8), ""});
     answer.numbers.push_back({"U = .80, greedy", "write cost", "", {}, figures.cost(hot, .8), ""});
-    add_rule(answer, "cost-benefit saves up to 50 % (at least 40); " + reading.name,
+    add_rule(answer, "cost-benefit saves up to 50 % (checked: at least 40 %); " + reading.name,
              {{"saved", saved}}, [&] { return saved >= .4; });
     add_rule(answer, "hot-and-cold costs less than 4 at U = .8; " + reading.name,
              {{"cost", figures.cost(cb, .8)}},

@@ -486,7 +486,8 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs, Reading reading) {
                             {},
                             in_percent(lfs.share),
                             lfs.remark});
-  add_rule(answer, "Unix uses 5 to 10 % of the disk's bandwidth for new data (at most 10)",
+  add_rule(answer,
+           "Unix uses 5 to 10 % of the disk's bandwidth for new data (checked: at most 10 %)",
            {in_unit(in_percent(sun.share), "%")}, [&] { return *sun.share <= .1; });
   add_rule(answer, "LFS uses a larger share than SunOS",
            {{"LFS", in_percent(lfs.share)}, {"SunOS", in_percent(sun.share)}},

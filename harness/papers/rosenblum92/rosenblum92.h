@@ -1,6 +1,6 @@
 #pragma once
-// The parts of the experiment on Rosenblum 1992, "The Design and Implementation of a Log-structured
-// File System" (dissertation, Berkeley).
+// The parts of the experiment that reproduces Rosenblum 1992, "The Design and Implementation of a
+// Log-structured File System" (dissertation, Berkeley).
 
 #include "harness/papers/paper.h"
 

@@ -19,14 +19,14 @@
 // blocks that directly follow the previous block of their file (Smith and Seltzer).
 //
 // Source: Smith and Seltzer, "File System Aging: Increasing the Relevance of File System
-// Benchmarks", SIGMETRICS 1997: the files of users over ten months, the layout score, and
-// measurements of existing and of new files. Their load replays the files of one server. These
-// files are not available, so our load is generated at random. The amount written comes from
-// Rosenblum 1992, table 6-2, /user6, home directories: 4.4 MB per hour with 946 MB in use (73.9 %
-// of 1280), that is, 28 MB per day with 256 MB in use. The mean of 23 KB comes from the same row,
-// the distribution of sizes from Irlam 1993. All other values are estimates: the shares of the
-// jobs, the hours, the weekend, the share of the disk in use, and the kind and amount of
-// measurements.
+// Benchmarks", SIGMETRICS 1997. From this paper we take the idea of ageing with the files of users,
+// the layout score, and the separate measurements of existing and of new files. Its load replays
+// ten months of changes to the files of one server. These data are not available, so our load is
+// generated at random. The amount written comes from Rosenblum 1992, table 6-2, /user6, home
+// directories: 4.4 MB per hour with 946 MB in use (73.9 % of 1280), that is, 28 MB per day with 256
+// MB in use. The mean file size of 23 KB comes from the same row, the distribution of sizes from
+// Irlam 1993. All other values are estimates: the shares of the jobs, the hours, the weekend, the
+// share of the disk in use, and the kind and amount of measurements.
 #include <fmt/format.h>
 
 #include <algorithm>

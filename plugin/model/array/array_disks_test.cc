@@ -1,5 +1,6 @@
-// Tests arrays of modelled drives; other tests use simple members. Times follow from head positions
-// and must not depend on whether bytes are stored. Arrays must also tolerate lost members.
+// Tests arrays whose members are modelled drives; other tests use simpler members. Service times
+// depend on head positions, and must not depend on whether the drives store data. Arrays must also
+// tolerate the loss of members.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/array.h"

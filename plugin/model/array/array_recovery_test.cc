@@ -364,7 +364,8 @@ TEST(Locks, AreGrantedInOrderAmongOverlappingRequests) {
 TEST(LocksDeath, ReleasingAnUnheldLockAborts) {
   StripeLocks locks;
   ASSERT_TRUE(locks.try_lock(2, 5));
-  EXPECT_DEATH(locks.unlock(3, [](std::coroutine_handle<>) {}), "a released stripe lock was held");
+  EXPECT_DEATH(locks.unlock(3, [](std::coroutine_handle<>) {}),
+               "a stripe lock must be held when it is released");
 }
 
 }  // namespace

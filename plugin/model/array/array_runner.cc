@@ -41,7 +41,7 @@ void ArrayRunner::wake_all(Waiters& list) {
 }
 
 void ArrayRunner::Join::arrive(Status s, const Breakdown& b) {
-  invariant(running > 0, "array: a coroutine arrives at a join only once");
+  invariant(running > 0, "array: a coroutine must not arrive twice at a join");
   if (s != Status::ok) status = s;
   breakdown = b;
   if (--running > 0 || !waiter) return;

@@ -34,7 +34,7 @@ class StripeLocks {
   void unlock(std::uint64_t first, Granted granted) {
     const auto mine = std::find_if(held_.begin(), held_.end(),
                                    [first](const Run& r) { return r.first == first; });
-    invariant(mine != held_.end(), "a released stripe lock was held");
+    invariant(mine != held_.end(), "a stripe lock must be held when it is released");
     *mine = held_.back();
     held_.pop_back();
     for (std::size_t i = 0; i < waiting_.size();) {

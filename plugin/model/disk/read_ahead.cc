@@ -41,7 +41,8 @@ void ReadAhead::begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32
   running_ = true;
 }
 
-/// Returns how many sectors of the track, at most `most`, directly precede `lbn`.
+/// Returns the number of consecutive sectors of the track that end directly before `lbn`, but not
+/// more than `most`.
 std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) const {
   const TrackRun first = mechanism_.geometry().locate(lbn);
   const auto in_line = [&](std::uint64_t count) {

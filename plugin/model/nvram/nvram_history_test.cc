@@ -82,7 +82,7 @@ HistoryOptions cache_options(const CacheShape& shape, std::uint64_t seed) {
   o.sectors = kHistorySectors;
   o.large_request_sectors = 70;
   o.hot_sectors = kHistorySectors / 8;
-  o.off_ns_max = 900 * kMillisecondNs;  // less than the second for which the battery lasts
+  o.off_ns_max = 900 * kMillisecondNs;  // the battery lasts for one second
   o.power_returns_soon = true;
   o.durable_at_ack = [shape](std::uint64_t lba) {
     return !shape.volatile_below || shape.whole || (lba >= 21 && lba < 151);

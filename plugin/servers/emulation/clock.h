@@ -28,7 +28,8 @@ struct ClockAnchor {
   double slowdown = 1;
 
   model::TimeNs model_at(WallNs when) const;  ///< rounded down
-  /// Returns the wall time of a model time, rounded up, so that no answer is early.
+  /// Returns the wall-clock time that corresponds to a model time, rounded up so that no answer is
+  /// early.
   WallNs wall_at(model::TimeNs when) const;
 };
 

@@ -24,7 +24,7 @@ constexpr std::array kMeasures = {
     Measure{"rate", "operations per second", Unit::rate},
     Measure{"user_ms", "user CPU in the guest", Unit::milliseconds},
     Measure{"system_ms", "system CPU in the guest", Unit::milliseconds},
-    Measure{"processor_share", "of the time to quiescence, of one processor", Unit::share},
+    Measure{"processor_share", "of one processor until quiescence", Unit::share},
     Measure{"busy_ms", "device busy until quiescence", Unit::milliseconds},
     Measure{"busy_share", "of the time to quiescence", Unit::share},
     Measure{"device_busy_ms", "device busy until the last call returned", Unit::milliseconds},

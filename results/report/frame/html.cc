@@ -169,8 +169,8 @@ std::string command_line(const std::string& command) {
 std::string anchor(std::string_view kind, std::string_view name) {
   std::string id(kind);
   id += '.';
-  // The ID includes an FNV-1a hash, because names may differ only in characters that are invalid in
-  // an ID.
+  // The ID includes an FNV-1a hash, because two names can be identical except for characters that
+  // are invalid in an ID.
   std::uint32_t digest = 2'166'136'261U;
   bool lossy = false;
   for (const char c : name) {

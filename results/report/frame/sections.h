@@ -18,7 +18,7 @@ std::string opening(const Facts& facts, const Answer& answer);
 /// two rows or columns, the section has no title, so the page omits it.
 Section outcomes_section(const Facts& facts);
 /// Returns a card for each bug, and a map with a row for each operation and a column for each file
-/// system. If nothing was lost, the section has no title, so the page omits it.
+/// system. If nothing was lost, the returned section has no title, and the page omits the section.
 Section bugs_section(const Facts& facts);
 Section exploration_section(const Facts& facts);  ///< has no title if no crash states were explored
 Section trials_section(const Facts& facts);
