@@ -59,7 +59,7 @@ all=$(space)
 exits 0 "$headcrash" explore "${fast_guest[@]}" recorded/workload.hcrec --fs ext4 --strategy lose-all --budget 2 --jobs 1 --json --from 'persisted 16'
 [ "$(space | cut -d . -f 1)" -lt "${all%%.*}" ] || failed "--from leaves nothing out of $all: $(space)"
 # a recording in the current folder, given by its name: the losses without barriers are found and written
-exits 1 "$headcrash" explore --fs ext4-nobarrier --workload overwrite-fsync --rounds 4 --strategy lose-all --budget 8 --jobs 1 --record lossy
+exits 1 "$headcrash" explore --guest qemu --fs ext4-nobarrier --workload overwrite-fsync --rounds 4 --strategy lose-all --budget 8 --jobs 1 --record lossy
 cd lossy
 exits 1 "$headcrash" explore "${fast_guest[@]}" workload.hcrec --fs ext4-nobarrier --strategy lose-all --budget 8 --jobs 1 --csv s.csv --html h.html
 [ -s s.csv ] && [ -s h.html ] || failed "the files of an exploration are not there: $(ls)"
@@ -116,7 +116,7 @@ host = false
 EOF
 for part in mkfs:formatted.hcrec check:workload.operations.txt; do
   name=slow-${part%%:*} begun=${part#*:}
-  "$headcrash" explore --fs "$name.toml" --workload overwrite-fsync --rounds 4 --jobs 1 --record "$name" --json >out 2>err &
+  "$headcrash" explore --guest qemu --fs "$name.toml" --workload overwrite-fsync --rounds 4 --jobs 1 --record "$name" --json >out 2>err &
   server=$!
   for _ in $(seq 1200); do
     [ ! -e "$name/$begun" ] || break
