@@ -437,7 +437,7 @@ const Harm kHarms[] = {
     {"FeatureNotOffered", [](C& c) { c.send64(Verb::set_features, 1); }, "were not offered"},
     {"Length", [](C& c) { c.send(Verb::set_features, {}); }, "payload of 0 bytes"},
     {"Unknown", [](C& c) { c.send(static_cast<Verb>(99), {}); }, "unknown request 99"},
-    {"Version", [](C& c) { c.send(Verb::set_owner, {}, {}, 2); }, "flags are 0x2"},
+    {"Version", [](C& c) { c.send(Verb::set_owner, {}, {}, 2); }, "invalid flags 0x2"},
     {"HalfAMessage",
      [](C& c) {
        EXPECT_EQ(::send(c.socket(), "abc", 3, MSG_NOSIGNAL), 3);
