@@ -83,9 +83,9 @@ struct ExploredCell {
   bool own_strategies = false;  ///< `strategies` differ from those of the campaign
 };
 
-/// Returns the cell's settings that differ from the adapter's defaults, joined by '+', or an empty
-/// string if there are none. Examples of settings are "write-through", "new-disk", "netra-raid5",
-/// "dead:hd0.3", "after-cut:dead:hd0.3" and "lose-all".
+/// Returns the cell's settings that differ from the adapter's defaults, joined by '+'. If none
+/// differs, returns an empty string. Examples of settings are "write-through", "new-disk",
+/// "netra-raid5", "dead:hd0.3", "after-cut:dead:hd0.3" and "lose-all".
 std::string variant(const ExploredCell& cell);
 /// Returns the cell's name, which consists of the adapter's name and the variant, for example
 /// "xfs+write-through".

@@ -238,8 +238,8 @@ int run_export(const RecordingArguments& arguments) {
   return kFine;
 }
 
-/// Returns the state that the user has named. The default is the state at the power cut; nullopt if
-/// there is none.
+/// Returns the state that the user has named. The default is the state at the power cut. Returns
+/// nullopt if the user has named no state and the recording has no power cut.
 Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments& arguments,
                                                         const states::RunHistory& run) {
   if (!arguments.state.empty() && arguments.state != "cut") {

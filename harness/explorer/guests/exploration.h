@@ -48,7 +48,7 @@ struct ConfirmedFailure {
   std::string disagreement;
 };
 
-/// Returns the first confirmed failure, or null if there is none.
+/// Returns the first confirmed failure, or null if no failure was confirmed.
 const ConfirmedFailure* first_confirmed(const std::vector<ConfirmedFailure>& failures);
 
 struct ExplorationResult {
