@@ -13,6 +13,7 @@
 #include "harness/audit/tracer/report.h"
 #include "harness/cli/explored.h"
 #include "harness/cli/program_arguments.h"
+#include "harness/cli/stack_options.h"
 #include "plugin/base/installation.h"
 
 namespace headcrash::cli {
@@ -25,8 +26,8 @@ constexpr const char* kTracedName = "traced";
 constexpr std::size_t kUnflushedShown = 3;
 
 struct CheckArguments : ProgramArguments {
-  bool all = false, stacks = false;
-  std::vector<std::string> debug_symbols;  ///< files with the source lines of the kernel's stacks
+  bool all = false;
+  explorer::DiskOptions disk;
 };
 
 struct Verdict {
@@ -107,8 +108,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   TRY(const auto adapter, adapters::load_adapter(filesystem));
   ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
   explore.stop_at_first = !arguments.all;
-  explore.disk.issuers = arguments.stacks;
-  explore.debug_symbols = arguments.debug_symbols;
+  explore.disk = arguments.disk;
   explore.keep = (fs::path(arguments.folder) / adapter.name).string();
   TRY(explore.size, disk_size(arguments, adapter, prepared));
   Explored explored;
@@ -286,7 +286,7 @@ void add_check(CLI::App& app, int& exit_code) {
   arguments->folder = kDefaultFolder;
   add_program_options(*command, *arguments);
   command->add_flag("--all", arguments->all, "Do not stop at the first loss on a file system");
-  add_stacks_options(*command, arguments->stacks, arguments->debug_symbols);
+  add_stacks_options(*command, arguments->disk);
   command->footer(
       "Examples:\n  headcrash check --fs ext4 -- ./mytest\n"
       "  headcrash check --verify './verify.sh' -- ./mytest 100\n"

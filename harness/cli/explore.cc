@@ -12,16 +12,14 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <set>
 
-#include "harness/audit/source_place.h"
 #include "harness/campaign/trial/array_disk.h"
 #include "harness/cli/command.h"
 #include "harness/cli/explored.h"
 #include "harness/cli/host_usage.h"
 #include "harness/cli/lab_command.h"
+#include "harness/cli/stack_options.h"
 #include "harness/cli/terminal.h"
-#include "harness/explorer/explain/issuers.h"
 #include "harness/explorer/guests/stack_probe.h"
 #include "harness/explorer/reproduce/failure_report.h"
 #include "harness/explorer/reproduce/plain_checks.h"
@@ -439,39 +437,10 @@ int run(const ExploreArguments& arguments) {
                    exit_code);
 }
 
-/// Adds source lines to the stacks of recordings. Reads the files only for frames that are new.
-class SourceLines {
- public:
-  explicit SourceLines(std::vector<std::string> files) : files_(std::move(files)) {}
-
-  Result<void> add_to(explorer::Issuers& issuers) {
-    std::set<std::string> unknown;
-    for (const std::string& frame : issuers.frames())
-      if (frames_.insert(frame).second) unknown.insert(frame);
-    if (!unknown.empty()) {
-      TRY(auto lines, audit::kernel_source_lines(unknown, files_));
-      lines_.merge(lines);
-    }
-    if (lines_.empty() && !frames_.empty())
-      return fail(files_.front(), "has no source lines of the functions in the stacks",
-                  "give the image of the kernel that the guest runs, with debug information");
-    issuers.add_source_lines(lines_);
-    return {};
-  }
-
- private:
-  std::vector<std::string> files_;
-  std::set<std::string> frames_;
-  std::map<std::string, std::string> lines_;
-};
-
 }  // namespace
 
 explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
   explorer::DiskOptions options = arguments.disk;
-  if (!arguments.debug_symbols.empty())
-    options.describe_issuers = [lines = std::make_shared<SourceLines>(arguments.debug_symbols)](
-                                   auto& issuers) { return lines->add_to(issuers); };
   options.used = arguments.prefill == "pattern";
   options.seed = arguments.seed;
   return options;
@@ -482,8 +451,7 @@ Result<void> record_exploration(const ExploreArguments& arguments, Explored& exp
   TRY(apply_kernel(arguments.kernel, filesystem));
   filesystem.guest.stacks = arguments.disk.issuers;
   explored.filesystem = std::move(filesystem);
-  explored.virtual_time =
-      arguments.kernel.virtual_time(fastest_guest(explored.filesystem.guest) == "virtual");
+  explored.virtual_time = in_virtual_time(arguments.kernel, explored.filesystem.guest);
   TRY(choose_workload(arguments, explored));
   TRY(const auto bytes, choose_disk(arguments, explored));
   TRY(options_of(arguments, explored.machine));
@@ -665,7 +633,7 @@ void add_explore(CLI::App& app, int& exit_code) {
                    "With --slow: additional time in microseconds")
       ->check(between(1, 1'000'000))
       ->capture_default_str();
-  add_stacks_options(*command, arguments->disk.issuers, arguments->debug_symbols);
+  add_stacks_options(*command, arguments->disk);
   command->add_option("--record", arguments->keep, "Folder for the new recordings");
   command->add_flag(
       "--minimise", arguments->minimise,

@@ -57,7 +57,7 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
   else
     text += fmt::format("\n[workload]\napplication = {}\n",
                         json(lasting(arguments.application)).dump());
-  if (arguments.kernel.virtual_time(fastest_guest(filesystem.guest) == "virtual"))
+  if (in_virtual_time(arguments.kernel, filesystem.guest))
     text += "\n[guest]\nkind = \"virtual\"\n";
   text += fmt::format("\n[explore]\nstrategies = {}\nbudget = {}\nanswer-delay-us = {}\n",
                       json(strategies_of(arguments, machine)).dump(), arguments.budget,

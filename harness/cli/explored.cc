@@ -163,20 +163,6 @@ std::string kept_recording(const Explored& explored, const std::filesystem::path
   return explored.kept.empty() ? "" : (explored.kept / recording.filename()).string();
 }
 
-void add_stacks_options(CLI::App& command, bool& stacks, std::vector<std::string>& debug_symbols) {
-  CLI::Option* const flag = command.add_flag(
-      "--stacks", stacks,
-      "Also record the kernel's stack of each write and flush; a lost write is then shown with the "
-      "function and the thread that issued it");
-  command
-      .add_option("--debug-symbols", debug_symbols,
-                  "Image of the guest's kernel, or of a module, with debug information; the stacks "
-                  "then have source lines; may be repeated")
-      ->needs(flag)
-      ->check(CLI::ExistingFile)
-      ->allow_extra_args(false);
-}
-
 std::string share_text(const explorer::IssuerShare& issuers) {
   const double share = issuers.requests > 0 ? static_cast<double>(issuers.known) /
                                                   static_cast<double>(issuers.requests)

@@ -29,9 +29,6 @@ inline constexpr const char* kFormattedName = "formatted.hcrec";
 /// of mkfs.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
 
-/// Adds --stacks and --debug-symbols.
-void add_stacks_options(CLI::App& command, bool& stacks, std::vector<std::string>& debug_symbols);
-
 struct ExploreArguments {
   std::string recording, filesystem, stack, workload, application, size, keep, html, csv;
   std::string recording_name = kWorkloadName;  ///< file name of a new recording
@@ -40,7 +37,6 @@ struct ExploreArguments {
   std::string from;
   std::string database;  ///< path of the database; empty to store nothing
   std::vector<std::string> strategies;
-  std::vector<std::string> debug_symbols;  ///< files with the source lines of the kernel's stacks
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
   std::int64_t trials = 1;  ///< number of workloads; more than one is possible only with a database

@@ -75,6 +75,10 @@ std::string fastest_guest(const adapters::GuestParts& parts) {
   return vm::user_mode_kernel_is_built(campaign::default_cache(), parts) ? "virtual" : "qemu";
 }
 
+bool in_virtual_time(const KernelArguments& arguments, const adapters::GuestParts& parts) {
+  return (arguments.guest.empty() ? fastest_guest(parts) : arguments.guest) == "virtual";
+}
+
 Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem) {
   namespace fs = std::filesystem;
   if (!arguments.kernel.empty()) TRY(adapters::replace_kernel(filesystem, arguments.kernel));

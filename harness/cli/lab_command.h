@@ -34,6 +34,8 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments,
 /// user-mode kernel in `parts` has not been built, or if `parts` names a kernel image or modules,
 /// which user-mode Linux cannot use.
 std::string fastest_guest(const adapters::GuestParts& parts);
+/// Returns true if the guests run in virtual time: because of --guest, or by default.
+bool in_virtual_time(const KernelArguments& arguments, const adapters::GuestParts& parts);
 inline constexpr const char* kFastestGuest = "virtual if its kernel has been built, else qemu";
 /// Applies the kernel options to `filesystem`. Fails if the kernel is neither a file nor a version
 /// number.
