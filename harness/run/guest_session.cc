@@ -80,16 +80,6 @@ MountCycle parse_mount_cycle(const json& answer) {
           .unmount_ms = answer.value("unmount_ms", 0.0)};
 }
 
-/// Returns the end of the console, which may say why the guest has ended.
-std::string console_end(const vm::Guest& guest) {
-  constexpr std::size_t kLines = 3, kBytesMost = 300;
-  std::string end = guest.console_tail(kLines);
-  end.erase(0, end.size() - std::min(end.size(), kBytesMost));
-  while (end.ends_with('\n')) end.pop_back();
-  std::ranges::replace(end, '\n', '|');
-  return end.empty() ? "" : "; its console ends with: " + end;
-}
-
 }  // namespace
 
 std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid) {
@@ -145,7 +135,7 @@ tl::unexpected<Error> GuestSession::failed(const std::string& what, const Error&
       return stop(error.kind, fmt::format("the agent refused \"{}\": {}", what, error.problem));
     case ErrorKind::guest_died:
       return stop(error.kind,
-                  fmt::format("the guest crashed during \"{}\"{}", what, console_end(guest_)));
+                  fmt::format("the guest crashed during \"{}\": {}", what, error.problem));
     default:
       return stop(ErrorKind::timeout, fmt::format("\"{}\" did not end within {} s", what,
                                                   static_cast<double>(timeout_.count()) / 1000));

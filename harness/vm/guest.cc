@@ -149,7 +149,7 @@ std::optional<json> Guest::receive(milliseconds timeout) {
 Result<json> Guest::call(const json& request, milliseconds timeout, const EventHandler& on_event,
                          const std::function<bool()>& give_up) {
   const base::Deadline deadline = base::after(timeout);
-  const auto gone = [] { return fail(ErrorKind::guest_died, "", "the guest has died"); };
+  const auto gone = [this] { return fail(ErrorKind::guest_died, "", state_->machine->end()); };
   const std::int64_t id = ++state_->last_id;
   json message = request;
   message["id"] = id;

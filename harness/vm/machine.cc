@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "harness/vm/agent_message.h"
+#include "plugin/base/command_text.h"
 
 namespace headcrash::vm {
 namespace {
@@ -21,6 +22,8 @@ constexpr std::chrono::milliseconds kHelloLook{500};  // polling interval before
 constexpr std::streamsize kLongestConsoleBytes =
     4 << 20;  // if the console output is longer, only its beginning is kept
 constexpr std::size_t kShownLines = 12;
+constexpr std::size_t kEndLines = 3;
+constexpr std::chrono::seconds kExitLimit{1};
 // QEMU's descriptor number for the saved state.
 constexpr int kIncoming = base::kFirstInherited + 2;
 constexpr int kHelloId = -1;  // an id that Guest does not use
@@ -139,6 +142,18 @@ bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
     if (!message && (message.error() == base::Silence::closed || !process_.running())) return false;
   }
   return false;
+}
+
+std::string GuestProcess::end() const {
+  std::string end = program_ + " has closed its connection";
+  if (const auto status = process_.wait(kExitLimit))
+    end = fmt::format("{} exited with {}", program_, *status);
+  if (const std::string words = last_lines(log(), kEndLines); !words.empty())
+    end += fmt::format("; it printed: {}", words);
+  if (const std::string words = last_lines(console(), kEndLines); !words.empty())
+    end += fmt::format("; its console ends with: {}", words);
+  base::replace_all(end, "\n", "|");
+  return end;
 }
 
 tl::unexpected<Error> GuestProcess::failed(const std::string& what, const std::string& hint) const {

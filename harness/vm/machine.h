@@ -46,6 +46,10 @@ class GuestProcess {
   /// Sends `hello` to the agent. Returns true if the agent answers before the timeout. If the guest
   /// has exited, returns false without waiting.
   bool says_hello(std::chrono::milliseconds timeout);
+  /// Returns one line about a guest that no longer answers: its exit status (128 + the signal that
+  /// ended it), and the last output of the program and of the console. Waits up to a second for the
+  /// process to exit.
+  std::string end() const;
   /// Returns an error about this guest that quotes the last output of the program and of the
   /// console.
   tl::unexpected<Error> failed(const std::string& what, const std::string& hint = {}) const;
