@@ -55,8 +55,10 @@ namespace headcrash::timetravel {
 
 struct CalendarOptions {
   /// Maximum host time for which a guest may compute at one instant of model time. A guest that
-  /// exceeds this limit is assumed to be in an endless loop, and is disconnected.
-  std::chrono::milliseconds compute_limit{120'000};
+  /// exceeds this limit is assumed to be in an endless loop, and is disconnected. This is a last
+  /// resort, since the harness has a shorter limit for each step. A program that neither sleeps nor
+  /// waits for a disk can take minutes on a busy host.
+  std::chrono::milliseconds compute_limit{600'000};
   /// Maximum depth of nested kicks, that is, of kicks that are sent before the previous one is
   /// acknowledged. Each nested kick takes a stack frame. A guest that exceeds the limit is
   /// disconnected.
