@@ -162,19 +162,7 @@ int run(const BenchArguments& arguments) {
     print(describe(*outcome));
   else
     print_outcome(*outcome, *loaded);
-  if (outcome->interrupted) {
-    report_interrupted({.command = "bench",
-                        .name = arguments.bench,
-                        .database = arguments.database,
-                        .shard = arguments.shard,
-                        .jobs = arguments.jobs,
-                        .kernels = arguments.kernels,
-                        .guest = arguments.guest,
-                        .charge = arguments.charge,
-                        .verbosity = arguments.verbosity,
-                        .as_json = arguments.as_json});
-    return kInterrupted;
-  }
+  if (outcome->interrupted) return report_interrupted();
   if (outcome->finished_before) report_finished_before(outcome->run);
   const bool failed = std::any_of(outcome->cells.begin(), outcome->cells.end(),
                                   [](const bench::CellOutcome& cell) { return cell.failed > 0; });

@@ -176,23 +176,6 @@ Result<campaign::CampaignOutcome> run_trials(const CampaignArguments& arguments,
   return campaign::run_campaign(loaded, options);
 }
 
-int report_interrupted_campaign(const CampaignArguments& arguments) {
-  report_interrupted({.command = "campaign",
-                      .name = arguments.campaign,
-                      .database = arguments.database,
-                      .shard = arguments.shard,
-                      .jobs = arguments.jobs,
-                      .only = arguments.selection.filesystems,
-                      .trials = arguments.selection.trials,
-                      .kernels = arguments.selection.kernels,
-                      .guest = arguments.selection.guest,
-                      .html = arguments.html,
-                      .verbosity = arguments.verbosity,
-                      .stop_at_first = arguments.stop_at_first,
-                      .as_json = arguments.as_json});
-  return kInterrupted;
-}
-
 /// Writes the report for --html. The pages of the failures are written first, because the report
 /// links only to existing pages. If a run is interrupted, its report is written when the run is
 /// resumed.
@@ -221,14 +204,25 @@ int report_survey(const Result<Report>& report, const campaign::CampaignOutcome&
     fmt::print("{}run {}: {} of {} trials, {:.0f} s\n", report->text, outcome.run,
                outcome.done_before + outcome.done_now, outcome.planned, seconds);
   }
-  if (outcome.interrupted) return report_interrupted_campaign(arguments);
+  if (outcome.interrupted) return report_interrupted();
   return report->valid && report->not_measured == 0 ? kFine : kFound;
+}
+
+/// A survey has no test cases: it counts outcomes, and most of its cells have no required one.
+Result<void> check_ci(const CampaignArguments& arguments) {
+  const bool survey = campaign::parse_io_errors_campaign(arguments.campaign) ||
+                      campaign::parse_unsynced_campaign(arguments.campaign);
+  if (!survey || !arguments.ci.any()) return {};
+  return fail(arguments.campaign, "is a survey, which has no test cases",
+              "omit --junit, --sarif, --summary and --annotations; --json prints the counts");
 }
 
 int run(const CampaignArguments& arguments) {
   const Result<run::Shard> shard = parse_shard(arguments.shard);
   if (!shard) return report_error(shard.error(), arguments.as_json);
   if (const auto fits = check_selection(arguments.campaign, arguments.selection); !fits)
+    return report_error(fits.error(), arguments.as_json);
+  if (const auto fits = check_ci(arguments); !fits)
     return report_error(fits.error(), arguments.as_json);
   if (arguments.plan) return plan_only(arguments, *shard);
   const base::Stopwatch watch;
@@ -259,16 +253,14 @@ int run(const CampaignArguments& arguments) {
                  .seconds = seconds,
                  .guests = schemes ? Guests::none : Guests::some,
                  .as_json = arguments.as_json});
-  if (outcome->interrupted) return report_interrupted_campaign(arguments);
+  if (outcome->interrupted) return report_interrupted();
   if (outcome->finished_before) report_finished_before(outcome->run);
   const int exit_code =
       summary->figures.value("unexpected", 1) == 0 && summary->figures.value("valid", false)
           ? kFine
           : kFound;
-  if (!arguments.ci.any()) return exit_code;
-  const auto cases = report::report_cases(*database, outcome->run);
-  if (!cases) return report_error(cases.error(), arguments.as_json);
-  return finish_ci(arguments.ci, arguments.campaign, *cases, exit_code);
+  return finish_ci_of_run(arguments.ci, arguments.campaign, arguments.database, outcome->run,
+                          exit_code);
 }
 
 }  // namespace

@@ -188,4 +188,14 @@ Result<report::Summary> stored_summary(const std::string& database, std::int64_t
   return report::report_summary(opened, run);
 }
 
+int finish_ci_of_run(const report::CiFiles& files, const std::string& title,
+                     const std::string& database, std::int64_t run, int exit_code) {
+  if (!files.any()) return exit_code;
+  auto opened = db::Database::open(database, db::Database::Access::read_only);
+  if (!opened) return report_error(opened.error(), false);
+  const auto cases = report::report_cases(*opened, run);
+  if (!cases) return report_error(cases.error(), false);
+  return finish_ci(files, title, *cases, exit_code);
+}
+
 }  // namespace headcrash::cli

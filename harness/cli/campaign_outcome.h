@@ -25,4 +25,9 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summa
 /// Returns the summary of a finished run. Fails if the database cannot be read.
 Result<report::Summary> stored_summary(const std::string& database, std::int64_t run);
 
+/// Writes the files of add_ci_options() with one case for each cell of a run. Returns `exit_code`,
+/// or kUsage if the database cannot be read or a file cannot be written.
+int finish_ci_of_run(const report::CiFiles& files, const std::string& title,
+                     const std::string& database, std::int64_t run, int exit_code);
+
 }  // namespace headcrash::cli

@@ -2,7 +2,6 @@
 // contains this campaign in the form of a campaign file, so report, replay, trials and --resume
 // need no special case.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -82,40 +81,6 @@ int exit_code_of(const json& trials) {
   return undone ? kUsage : kFine;
 }
 
-void report_interrupted(const ExploreArguments& arguments) {
-  std::vector<std::string> line{"headcrash", "explore"};
-  const auto add = [&](const char* option, const std::string& value) {
-    line.insert(line.end(), {option, value});
-  };
-  const ExploreArguments plain;
-  if (!arguments.workload.empty()) add("--workload", arguments.workload);
-  if (!arguments.application.empty()) add("--application", arguments.application);
-  add("--fs", arguments.filesystem);
-  if (!arguments.strategies.empty())
-    add("--strategy", fmt::format("{}", fmt::join(arguments.strategies, ",")));
-  const explorer::StageMachine& machine = arguments.machine;
-  if (machine.is_array()) add("--machine", machine.profile);
-  for (const std::string& fault : machine.faults) add("--fault", fault);
-  for (const std::string& fault : machine.faults_after_cut) add("--fault-after-cut", fault);
-  if (!arguments.size.empty()) add("--size", arguments.size);
-  if (arguments.budget != plain.budget) add("--budget", std::to_string(arguments.budget));
-  if (arguments.seed != plain.seed) add("--seed", std::to_string(arguments.seed));
-  if (arguments.rounds != plain.rounds) add("--rounds", std::to_string(arguments.rounds));
-  if (arguments.trials != plain.trials) add("--trials", std::to_string(arguments.trials));
-  if (arguments.prefill != plain.prefill) add("--prefill", arguments.prefill);
-  if (arguments.disk.delay_us != plain.disk.delay_us)
-    add("--answer-delay-us", std::to_string(arguments.disk.delay_us));
-  if (!arguments.disk.slow.empty()) add("--slow", arguments.disk.slow);
-  if (arguments.disk.slow_us != plain.disk.slow_us)
-    add("--slow-us", std::to_string(arguments.disk.slow_us));
-  if (!arguments.kernel.guest.empty()) add("--guest", arguments.kernel.guest);
-  if (arguments.jobs != plain.jobs) add("--jobs", std::to_string(arguments.jobs));
-  add("--db", arguments.database);
-  if (arguments.as_json) line.emplace_back("--json");
-  line.emplace_back("--resume");
-  fmt::print(stderr, "headcrash: interrupted; resume with: {}\n", shell_line(line));
-}
-
 }  // namespace
 
 std::vector<std::string> strategies_of(const ExploreArguments& arguments,
@@ -166,12 +131,10 @@ int explore_into_database(const ExploreArguments& arguments) {
   print_outcome(
       *outcome, *summary,
       {.database = arguments.database, .seconds = watch.ms() / 1000, .as_json = arguments.as_json});
-  if (outcome->interrupted) {
-    report_interrupted(arguments);
-    return kInterrupted;
-  }
+  if (outcome->interrupted) return report_interrupted();
   if (outcome->finished_before) report_finished_before(outcome->run);
-  return exit_code_of(summary->figures.at("trial_verdicts"));
+  return finish_ci_of_run(arguments.ci, "headcrash explore", arguments.database, outcome->run,
+                          exit_code_of(summary->figures.at("trial_verdicts")));
 }
 
 }  // namespace headcrash::cli

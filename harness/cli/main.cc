@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "harness/cli/app.h"
+#include "harness/cli/run_progress.h"
 #include "harness/cli/usage_error.h"
 
 namespace headcrash::cli {
@@ -11,11 +12,12 @@ namespace {
 int run(int argc, char** argv) {
   int exit_code = kFine;
   const auto app = make_app(exit_code);
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  keep_command_line(words);
   try {
     app->parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app->exit(error);  // --help, --version
-    const std::vector<std::string> words(argv + 1, argv + argc);
     return report_error(usage_error(*app, words, error), asks_for_json(words));
   }
   return exit_code;

@@ -2,15 +2,25 @@
 #include "harness/cli/run_progress.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <utility>
 
 #include "harness/cli/attach.h"
 #include "harness/cli/terminal.h"
 #include "harness/oracle/verdict.h"
 
 namespace headcrash::cli {
+namespace {
+
+std::vector<std::string>& command_line() {
+  static std::vector<std::string> words;
+  return words;
+}
+
+}  // namespace
 
 Result<run::Shard> parse_shard(const std::string& text) {
   run::Shard shard;
@@ -57,24 +67,18 @@ void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosi
              trial.wall_ms / 1000, detail, stays ? "\n" : "");
 }
 
-void report_interrupted(const ResumedCommand& what) {
-  std::vector<std::string> words{"headcrash", what.command, what.name, "--db", what.database};
-  if (!what.shard.empty()) words.insert(words.end(), {"--shard", what.shard});
-  if (what.jobs != 1) words.insert(words.end(), {"--jobs", std::to_string(what.jobs)});
-  if (!what.only.empty())
-    words.insert(words.end(), {"--only", fmt::format("{}", fmt::join(what.only, ","))});
-  if (what.trials) words.insert(words.end(), {"--trials", std::to_string(*what.trials)});
-  if (!what.kernels.empty())
-    words.insert(words.end(), {"--kernel", fmt::format("{}", fmt::join(what.kernels, ","))});
-  if (!what.guest.empty()) words.insert(words.end(), {"--guest", what.guest});
-  if (what.charge) words.insert(words.end(), {"--charge", fmt::format("{}", *what.charge)});
-  if (!what.html.empty()) words.insert(words.end(), {"--html", what.html});
-  if (what.verbosity == Verbosity::quiet) words.emplace_back("--quiet");
-  if (what.verbosity == Verbosity::verbose) words.emplace_back("--verbose");
-  if (what.stop_at_first) words.emplace_back("--stop-at-first");
-  if (what.as_json) words.emplace_back("--json");
+void keep_command_line(std::vector<std::string> words) {
+  command_line() = std::move(words);
+}
+
+int report_interrupted() {
+  std::vector<std::string> words{"headcrash"};
+  std::ranges::remove_copy_if(command_line(), std::back_inserter(words), [](const auto& word) {
+    return word == "--resume" || word == "--redo-errors";
+  });
   words.emplace_back("--resume");
   fmt::print(stderr, "headcrash: interrupted; resume with: {}\n", shell_line(words));
+  return kInterrupted;
 }
 
 void report_finished_before(std::int64_t run) {

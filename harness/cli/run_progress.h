@@ -1,9 +1,10 @@
 #pragma once
-// Helpers for `headcrash campaign` and `headcrash bench`: parse shards, print progress, and print
-// the command that resumes the run.
+// Helpers for `headcrash campaign`, `bench` and `explore --db`: parse shards, print progress, and
+// print the command that resumes the run.
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "harness/campaign/campaign.h"
 #include "harness/cli/command.h"
@@ -21,21 +22,11 @@ std::string duration_text(double seconds);
 /// finished trial and, if verbose, for each step.
 void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosity);
 
-/// The command that was interrupted, with all options that are needed to resume it.
-struct ResumedCommand {
-  std::string command, name, database, shard;  ///< as specified by the user
-  std::size_t jobs = 1;
-  std::vector<std::string> only;       ///< names of the selected file systems
-  std::optional<std::int64_t> trials;  ///< maximum number of trials in each cell
-  std::vector<std::string> kernels;
-  std::string guest;
-  std::optional<double> charge;
-  std::string html;  ///< directory of the report; empty if no report is written
-  Verbosity verbosity = Verbosity::normal;
-  bool stop_at_first = false, as_json = false;
-};
-/// Prints the command that resumes the run to standard error. The command is quoted for a shell.
-void report_interrupted(const ResumedCommand& what);
+/// Keeps the words after the program's name, for report_interrupted().
+void keep_command_line(std::vector<std::string> words);
+/// Prints the command that resumes an interrupted run to standard error, quoted for a shell: the
+/// command that the user gave, with --resume in place of --redo-errors. Returns kInterrupted.
+int report_interrupted();
 void report_finished_before(std::int64_t run);
 
 }  // namespace headcrash::cli

@@ -75,6 +75,7 @@ wrong empty.toml device.profiles 'profiles = ["hp-c2447"]' -- campaign empty.tom
 wrong '"dmo"' 'did you mean "demo"' -- campaign dmo
 wrong demo '"xsf"' 'did you mean "xfs"' -- campaign demo --plan --only xsf
 wrong --only io-errors/ext4 -- campaign io-errors --plan --only ext4
+wrong io-errors "omit --junit" -- campaign io-errors --junit it.xml
 wrong --shard "i/n" -- campaign demo --shard 3/2
 wrong --jobs "0 is not in the range 1 to 256" -- campaign demo --jobs 0
 campaign() { printf 'filesystems = ["ext4"]\n%s\n[device]\nprofiles = ["hp-c2447"]\n%s\n' "$1" "$2" >case.toml; }

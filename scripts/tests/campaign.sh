@@ -46,9 +46,9 @@ interrupted() {   # DATABASE ARGUMENT...: told with the rest of the command
   [ "$status" -eq 130 ] || failed "$*, interrupted, exited with $status: $(cat out err)"
 }
 interrupted hint.db bench quick --shard 1/1 --json
-grep -qxF "headcrash: interrupted; resume with: headcrash bench quick --db hint.db --shard 1/1 --json --resume" err || failed "the hint: $(cat err)"
+grep -qxF "headcrash: interrupted; resume with: headcrash bench quick --shard 1/1 --json --db hint.db --resume" err || failed "the hint: $(cat err)"
 interrupted hints.db campaign one-cut --shard 1/2 --jobs 2
-grep -qxF "headcrash: interrupted; resume with: headcrash campaign one-cut --db hints.db --shard 1/2 --jobs 2 --resume" err || failed "the hint: $(cat err)"
+grep -qxF "headcrash: interrupted; resume with: headcrash campaign one-cut --shard 1/2 --jobs 2 --db hints.db --resume" err || failed "the hint: $(cat err)"
 grep -qF "negative controls: none has run yet" out || [ "$(sqlite3 hints.db 'SELECT count(*) FROM trial')" = 0 ] || failed "the summary: $(cat out)"
 # resuming a finished run prints its result and repeats nothing
 "$headcrash" campaign one-cut --db smoke.db --resume >out 2>err || [ $? -eq 1 ] || failed "a finished run: $(cat err)"

@@ -99,7 +99,8 @@ says 'run 1: 2 of 2 trials (2 of them before)' <out || failed "not resumed: $(ca
 says 'run 1 is already finished' <err || failed "not told that it was finished: $(cat err)"
 "$headcrash" runs --db explored.db | says '1  campaign  explore .* 2/2  finished' || failed "runs: $("$headcrash" runs --db explored.db)"
 exits 0 "$headcrash" report --db explored.db -o explored
-exits 1 "$headcrash" explore "${fast_guest[@]}" --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --strategy lose-all --budget 4 --jobs 1 --db explored.db
+exits 1 "$headcrash" explore "${fast_guest[@]}" --fs ext4-nobarrier --workload overwrite-fsync --rounds 8 --strategy lose-all --budget 4 --jobs 1 --db explored.db --junit explored.xml
+grep -q '<testcase .*overwrite-fsync' explored.xml || failed "--junit with --db: $(cat explored.xml)"
 exits 1 "$headcrash" replay 3 --db explored.db
 
 # an interruption does not wait for the guest's activity: mkfs, and the check of a state, which then does not count
