@@ -144,9 +144,9 @@ Result<void> run_in_guests(const ContractArguments& arguments, const System& sys
     if (interrupted()) return {};
     TRY(auto cell, cells.run(test));
     if (interrupted()) return {};
-    if (cell.broken > 0 && !arguments.folder.empty())
-      TRY(write_crash(system, cell, cells, arguments.folder));
-    if (cell.broken == 0 || arguments.folder.empty()) {
+    const bool kept = cell.lost() && !arguments.folder.empty();
+    if (kept) TRY(write_crash(system, cell, cells, arguments.folder));
+    if (!kept) {
       std::error_code error;
       fs::remove(cell.recording, error);
       cell.recording.clear();

@@ -30,8 +30,10 @@ Result<GuestCells> GuestCells::start(explorer::GuestPool& pool,
   return cells;
 }
 
-Result<Cell> GuestCells::run(const LitmusTest& test) {
+Result<Cell> GuestCells::run(const LitmusTest& given) {
   const base::Stopwatch watch;
+  test_ = filesystem_->promises.sync_waits ? given : given.with_initial_fsyncs();
+  const LitmusTest& test = test_;
   Cell cell{.test = test.number,
             .system = filesystem_->name,
             .promise = test.promise_of(filesystem_->name)};

@@ -3,6 +3,7 @@
 // once, and each test is recorded on a copy of the formatted disk and explored.
 
 #include "harness/contract/in_process_cell.h"
+#include "harness/contract/litmus_test.h"
 #include "harness/explorer/guests/exploration.h"
 #include "harness/explorer/guests/guest_pool.h"
 
@@ -15,7 +16,8 @@ class GuestCells {
                                   const adapters::LinuxAdapter& filesystem,
                                   const std::filesystem::path& folder, const CellOptions& options);
 
-  /// Records and explores a test. Fails only for errors that would recur with every test.
+  /// Records and explores a test. If sync(2) does not reach the file system, the initial state is
+  /// made durable with fsyncs. Fails only for errors that would recur with every test.
   Result<Cell> run(const LitmusTest& test);
   /// The workload of the last test, and the outcome of that test's smallest failing state.
   const explorer::RecordedWorkload& workload() const { return workload_; }
@@ -32,6 +34,7 @@ class GuestCells {
   std::filesystem::path folder_;
   CellOptions options_;
   explorer::FormattedDisk disk_;
+  LitmusTest test_;  ///< the last test, which `workload_` uses
   explorer::RecordedWorkload workload_;
   explorer::StateOutcome outcome_;
 };

@@ -172,6 +172,18 @@ const Promise& LitmusTest::promise_of(std::string_view filesystem) const {
   return *best;
 }
 
+LitmusTest LitmusTest::with_initial_fsyncs() const {
+  LitmusTest test = *this;
+  for (const oracle::ObservedObject& object : allowed.states().front()) {
+    if (object.type == FileType::regular)
+      test.initial.push_back({.kind = Operation::Kind::fsync, .path = object.path});
+    if (object.type == FileType::directory)
+      test.initial.push_back({.kind = Operation::Kind::fsync_directory, .path = object.path});
+  }
+  test.initial.push_back({.kind = Operation::Kind::fsync_directory, .path = "."});
+  return test;
+}
+
 Result<std::vector<LitmusTest>> parse_tests(std::string_view text, const std::string& file_name,
                                             const std::string& group) {
   TRY(const auto root, StrictTable::parse(text, file_name));

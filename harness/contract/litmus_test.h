@@ -77,6 +77,10 @@ struct LitmusTest {
     return *operation - offset();
   }
   const Promise& promise_of(std::string_view filesystem) const;
+  /// Returns the test with fsyncs of all its initial files and directories at the end of `initial`.
+  /// They make the initial state durable on a file system that sync(2) does not reach
+  /// (Promises::sync_waits).
+  LitmusTest with_initial_fsyncs() const;
 };
 
 /// Parses the tests in a file. Errors name the file, the test and the key.

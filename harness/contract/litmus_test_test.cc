@@ -103,6 +103,26 @@ TEST(LitmusTests, OperationsOfTheTestFollowTheSync) {
   EXPECT_EQ(test.own_operation(test.offset() + 1), 1U);
 }
 
+TEST(LitmusTests, InitialFsyncsReachEveryFileAndDirectory) {
+  for (const LitmusTest& given : tests()) {
+    const LitmusTest test = given.with_initial_fsyncs();
+    const std::span<const workload::Operation> added =
+        std::span(test.initial).subspan(given.initial.size());
+    std::set<std::string> synced;
+    for (const workload::Operation& each : added) synced.insert(each.path);
+    EXPECT_TRUE(synced.contains(".")) << given.name;
+    for (const oracle::ObservedObject& object : given.allowed.states().front())
+      EXPECT_EQ(synced.contains(object.path),
+                object.type == FileType::regular || object.type == FileType::directory)
+          << given.name << ": " << object.path;
+    EXPECT_EQ(test.own_operation(test.offset() + 1), 1U);
+    // a wrong path would fail
+    const auto states = states_of(test.initial, test.operations, given.name);
+    ASSERT_TRUE(states) << states.error().message();
+    EXPECT_EQ(states->front(), given.allowed.states().front());
+  }
+}
+
 TEST(LitmusTests, InvalidFilesAreRejected) {
   const std::string good =
       "[[test]]\nnumber = 1\nname = \"a\"\ntitle = \"t\"\nrelies = \"r\"\n"
