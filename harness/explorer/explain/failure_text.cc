@@ -203,6 +203,23 @@ class FailureText {
     issuers("dirtied by ", lost.issuers.dirtied);
     if (const auto* mark = last_mark(lost.write.submitted_event))
       text_ += fmt::format("           submitted after the mark \"{}\"\n", mark->text);
+    if (const std::string how = returned_early(lost.write); !how.empty())
+      text_ += wrapped(std::string(11, ' '), how);
+  }
+  /// Describes what the last operation that promises persistence, and that returned before the cut,
+  /// did not wait for. Returns an empty string if it began before the write, or if the drive ignores
+  /// flushes.
+  std::string returned_early(const states::RecordedWrite& write) const {
+    const auto& operation = of_.outcome->persisted_operation;
+    const auto* mark = last_mark(of_.state.event);
+    if (of_.state.lies_from || !operation || *operation >= of_.workload->operations.size() ||
+        mark == nullptr || write.submitted_event > mark->event)
+      return {};
+    const bool acknowledged = write.acked_event && *write.acked_event < mark->event;
+    return fmt::format(
+        "operation {} ({}) returned {}", *operation,
+        workload::format(of_.workload->operations[*operation]),
+        acknowledged ? "without a flush of this write" : "before this write was acknowledged");
   }
   /// Names the issuers. Shows each stack only once.
   void issuers(const std::string& how, const std::vector<Issuer>& issuers) {

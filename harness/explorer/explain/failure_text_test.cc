@@ -176,6 +176,35 @@ TEST(Account, NamesTheIssuersOfLostWritesAndOfTheLastFlush) {
   EXPECT_FALSE(lost_writes(*run, named("w13-3"), "ext4"));
 }
 
+TEST(Account, SaysWhatASyncDidNotWaitFor) {
+  const TemporaryFolder folder;
+  RecordedDisk disk(folder / "workload.hcrec");
+  const auto block = std::vector<std::byte>(512);
+  disk.write(1, 800, block).ack(1).write(2, 900, block).mark("persisted 1").write(3, 1000, block);
+  const auto run = disk.load();
+  const adapters::LinuxAdapter filesystem{.name = "ext4", .title = "ext4", .type = "ext4"};
+  const RecordedWorkload workload{
+      .recording = run->path(),
+      .operations = workload::parse_operations("create f\nfsync f\n", "test").value()};
+  StateOutcome outcome;
+  outcome.persisted_operation = 1;
+  const auto text_of = [&](const std::string& state) {
+    return failure_text({.filesystem = &filesystem,
+                         .workload = &workload,
+                         .run = run.get(),
+                         .state = named(state),
+                         .outcome = &outcome})
+        .value();
+  };
+  const std::string all = text_of("w5-1.2.3");
+  const std::string flush = "operation 1 (fsync f) returned without a flush of this write\n";
+  const std::string answer = "operation 1 (fsync f) returned before this write was acknowledged\n";
+  EXPECT_LT(all.find(flush), all.find(answer)) << all;
+  EXPECT_NE(all.find(answer), std::string::npos) << all;
+  EXPECT_EQ(text_of("w5-3").find("returned"), std::string::npos) << "submitted after the fsync";
+  EXPECT_EQ(text_of("w5!2-1").find("returned"), std::string::npos) << "the drive lies";
+}
+
 TEST(Account, ShortensLongLinesOfTools) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);
