@@ -49,7 +49,8 @@ Result<nlohmann::json> ControlClient::exchange(const nlohmann::json& message,
 Result<nlohmann::json> ControlClient::accepted(nlohmann::json answer) const {
   if (answer["ok"].get<bool>()) return answer;
   Error error = base::error_of(
-      socket_.string(), answer.value("error", "the server refused the command without a reason"));
+      socket_.string(),
+      answer.value("error", "the server refused the command without giving a reason"));
   error.kind = kErrorKinds.parse(answer.value("kind", "")).value_or(ErrorKind::other);
   return tl::unexpected(std::move(error));
 }

@@ -78,7 +78,8 @@ Answer time_read(const json& request, const Sender&) {
 
 Answer pause(const json& request, const Sender&) {
   const auto ms = request.at("ms").get<std::int64_t>();
-  if (ms < 0 || ms > kLongestExecMs) return tl::unexpected(Refusal{.text = "ms is out of range"});
+  if (ms < 0 || ms > kLongestExecMs)
+    return tl::unexpected(Refusal{.text = "\"ms\" is out of range"});
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
   return json::object();
 }
@@ -121,9 +122,9 @@ Answer exec(const json& request, const Sender&) {
   const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
   Program program = program_of(request.at("argv").get<std::vector<std::string>>());
   program.input = request.value("stdin", "");
-  if (program.argv.empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
+  if (program.argv.empty()) return tl::unexpected(Refusal{.text = "\"argv\" must not be empty"});
   if (timeout_ms <= 0 || timeout_ms > kLongestExecMs)
-    return tl::unexpected(Refusal{.text = "timeout_ms is out of range"});
+    return tl::unexpected(Refusal{.text = "\"timeout_ms\" is out of range"});
   restore_ways();
   program.timeout = std::chrono::milliseconds(timeout_ms);
   const auto end = run_program(program);
@@ -158,7 +159,7 @@ Answer run_application(const json& request, const Sender& send) {
   const bool each_persists = request.value("each_command_persists", false);
   const std::string mark_path = text_of(request, "mark");
   if (timeout_ms <= 0 || timeout_ms > kLongestExecMs)
-    return tl::unexpected(Refusal{.text = "timeout_ms is out of range"});
+    return tl::unexpected(Refusal{.text = "\"timeout_ms\" is out of range"});
   MarkDisk mark;
   if (!mark_path.empty()) {
     if (const auto opened = mark.open(mark_path); !opened) return refuse(mark_path, opened.error());
@@ -182,7 +183,7 @@ Answer run_application(const json& request, const Sender& send) {
       return std::all_of(texts.begin(), texts.end(), tell);
     };
     const std::chrono::milliseconds left(timeout_ms - whole_ms(watch));
-    if (argvs[done].empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
+    if (argvs[done].empty()) return tl::unexpected(Refusal{.text = "\"argv\" must not be empty"});
     Program program = program_of(argvs[done]);
     program.timeout = std::max(left, std::chrono::milliseconds(1));
     program.on_output = on_output;

@@ -131,16 +131,17 @@ tl::expected<void, InspectRefusal> is_meant(const json& request, const std::stri
   const auto bytes = drop_cached_pages(source);
   if (!bytes) return refuse_inspection(source, bytes.error());
   if (request.contains("bytes") && request["bytes"].get<std::uint64_t>() != *bytes)
-    return refuse_inspection(source + " has a different size", {.value = ESTALE});
+    return refuse_inspection(source + " does not have the expected size", {.value = ESTALE});
   if (request.contains("flush") && request["flush"].get<std::string>() != write_cache_of(source))
-    return refuse_inspection(source + " is set to \"" + write_cache_of(source) + "\"",
-                             {.value = ESTALE});
+    return refuse_inspection(
+        source + " has its write cache set to \"" + write_cache_of(source) + "\"",
+        {.value = ESTALE});
   if (!request.contains("nonce")) return {};
   const std::string mark = request.at("mark").get<std::string>();
   const auto nonce = read_nonce(mark);
   if (!nonce) return refuse_inspection(mark, nonce.error());
   if (*nonce != request["nonce"].get<std::string>())
-    return refuse_inspection(mark + " has a different nonce", {.value = ESTALE});
+    return refuse_inspection(mark + " does not have the expected nonce", {.value = ESTALE});
   return {};
 }
 

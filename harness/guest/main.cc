@@ -71,7 +71,7 @@ void open_console() {
 void permit_open_files() {
   constexpr rlim_t kMost = headcrash::workload::kOpenFilesMost + 1024;
   const rlimit files{.rlim_cur = kMost, .rlim_max = kMost};
-  if (::setrlimit(RLIMIT_NOFILE, &files) != 0) say("cannot raise the limit of open files");
+  if (::setrlimit(RLIMIT_NOFILE, &files) != 0) say("cannot raise the limit on open files");
 }
 
 void reap_orphans() {

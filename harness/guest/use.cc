@@ -44,9 +44,9 @@ class Calls {
 
   void expect_empty_root() {
     const auto left = vfs_.list("");
-    if (!done("list of the root", left)) return;
+    if (!done("listing the root directory", left)) return;
     for (const DirectoryEntry& each : *left)
-      if (each.name != kLostAndFound) note("listing of the root", each.name + " is left");
+      if (each.name != kLostAndFound) note("listing the root directory", each.name + " is left");
   }
 
   const std::string& refused() const { return refused_; }

@@ -23,7 +23,7 @@ std::optional<Finding> finding_in(std::string_view line) {
   }
   if (line.starts_with(kWrong)) {
     return Finding{Verdict::wrong_data, Tier::integrity, std::string(line.substr(kWrong.size())),
-                   "what the application wrote", "something that it never wrote"};
+                   "data that the application wrote", "data that it never wrote"};
   }
   return std::nullopt;
 }
@@ -55,8 +55,8 @@ Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier) {
       "the application's verifier",
       fmt::format("exited with code {} after it reported {} losses: {}", verifier.exit_code,
                   findings.size() + more, last_line(verifier.errors)),
-      "it must exit with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one such "
-      "line");
+      "it must print \"lost:\" or \"wrong:\" lines and exit with code 1, or print no such line "
+      "and exit with code 0");
 }
 
 Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier) {

@@ -143,8 +143,8 @@ Result<void> Follower::check_attributes_are_reported(const Operation& operation,
   return fail(
       subject(),
       fmt::format("\"{}\" would have more attributes than a dump can report", operation.path),
-      fmt::format("set at most {} attributes, with at most {} KiB of names and values (a value "
-                  "over 1 KiB counts as a short checksum) and at most {} KiB of names",
+      fmt::format("set at most {} attributes on each object; names and values may take up to "
+                  "{} KiB (a value over 1 KiB counts as a short checksum), names alone {} KiB",
                   kMost, kBytesMost >> 10, kNamesMost >> 10));
 }
 

@@ -298,14 +298,14 @@ struct BlockFault {
 std::string describe(const ObjectHistory& object, std::uint64_t block, const Permitted& permitted) {
   const BlockContent& held = permitted.persistent;
   if (held.mixed)
-    return fmt::format("a block with a part of version {} of file {}, or newer", held.version,
+    return fmt::format("part of version {} of file {}, or of a newer version", held.version,
                        held.file);
   if (!held.zero && (held.file != object.file || held.displacement != 0))
     return fmt::format("version {} of block {} of file {} or newer", held.version,
                        static_cast<std::int64_t>(block) + held.displacement, held.file);
   if (held.has_hole())
-    return fmt::format("version {} with zeroes from byte {} to {}, or newer", held.version,
-                       held.hole.first, held.hole.end);
+    return fmt::format("version {} with zeroes from byte {} to {}, or a newer version",
+                       held.version, held.hole.first, held.hole.end);
   using ExpectedKind = Expectation::Kind;
   if (!held.zero) return words({.kind = ExpectedKind::version, .least = held.version});
   const bool persistent = permitted.covered && permitted.pending.empty();

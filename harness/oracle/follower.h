@@ -60,7 +60,7 @@ class Follower {
   }
   tl::unexpected<Error> wrong(const std::string& problem) const {
     return fail(subject(), problem,
-                "correct the list, so that a correct file system can execute it");
+                "correct the list; a correct file system must be able to execute it");
   }
   tl::unexpected<Error> missing(const std::string& path) const {
     return wrong(fmt::format("there is no \"{}\"", path));

@@ -18,7 +18,7 @@ using Kind = Operation::Kind;
 
 Result<void> Follower::make(const std::string& path, ObjectHistory fresh) {
   const auto place = look_up(path);
-  if (!place) return wrong(fmt::format("the directory of \"{}\" does not exist", path));
+  if (!place) return wrong(fmt::format("the parent directory of \"{}\" does not exist", path));
   if (place->token) return wrong(fmt::format("\"{}\" already exists", path));
   const TokenId token = new_object(std::move(fresh));
   inherit_attributes(place->directory, token);
@@ -53,12 +53,13 @@ Result<void> Follower::link(const Operation& operation) {
   const auto place = look_up(operation.target);
   if (!existing) return missing(operation.path);
   if (open && has_lost_its_names(*existing))
-    return wrong(
-        fmt::format("the file of \"{}\" has no name left, so it cannot be linked", operation.path));
-  if (object(*existing).type == FileType::directory) return wrong("a directory has only one name");
+    return wrong(fmt::format("the open file \"{}\" no longer has a name, so it cannot be linked",
+                             operation.path));
+  if (object(*existing).type == FileType::directory)
+    return wrong("a directory can have only one name");
   if (!place || place->token)
-    return wrong(
-        fmt::format("\"{}\" already exists, or its directory is missing", operation.target));
+    return wrong(fmt::format("\"{}\" already exists, or its parent directory does not exist",
+                             operation.target));
   bind(*place, operation.target, new_token(history_.tokens[*existing].object));
   return {};
 }
@@ -75,7 +76,8 @@ Result<void> Follower::rename(const Operation& operation) {
   const auto from = look_up(operation.path);
   const auto to = look_up(operation.target);
   if (!from || !from->token) return missing(operation.path);
-  if (!to) return wrong(fmt::format("the directory of \"{}\" does not exist", operation.target));
+  if (!to)
+    return wrong(fmt::format("the parent directory of \"{}\" does not exist", operation.target));
   const ObjectId moved = history_.tokens[*from->token].object;
   const bool directory = history_.objects[moved].type == FileType::directory;
   if (directory && lies_below(to->directory, moved))
@@ -87,7 +89,8 @@ Result<void> Follower::rename(const Operation& operation) {
     if (history_.tokens[*to->token].object == moved) return {};
     const bool onto_directory = object(*to->token).type == FileType::directory;
     if (directory != onto_directory || (directory && !empty(*to->token)))
-      return wrong(fmt::format("\"{}\" cannot be replaced", operation.target));
+      return wrong(fmt::format("\"{}\" has another type, or is a directory that is not empty",
+                               operation.target));
     history_.tokens[*to->token].removed_by = index_;
   }
   std::optional<TokenId> left;
@@ -123,7 +126,7 @@ Result<void> Follower::write(const Operation& operation) {
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
   if (other_file && !file.unclear)
-    return wrong("the list writes this file with two different file numbers");
+    return wrong("the list uses two different file numbers for this file");
   if (other_end && !file.unclear)
     return wrong(fmt::format("the append is at offset {}, but the file has {} bytes",
                              operation.offset, size(file)));

@@ -89,7 +89,7 @@ void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
     return;
   findings.push_back({Verdict::lost_synced_data, covers.posix ? Tier::posix : Tier::documented,
                       observed.path, "a valid creation time",
-                      fmt::format("created at {}", *observed.born_seconds)});
+                      fmt::format("a creation time of {} s since 1970", *observed.born_seconds)});
 }
 
 // Disjoint ranges of blocks. Maps the first block of a range to the end of the range.

@@ -417,7 +417,7 @@ void Judge::judge_inodes() {
       std::erase_if(common, [&](ObjectId object) { return !here.contains(object); });
       if (!common.empty()) continue;
       report({Verdict::wrong_data, Tier::integrity, shown_[i].observed->path,
-              fmt::format("a different file from \"{}\"", first.path), "the same inode"});
+              fmt::format("a file other than \"{}\"", first.path), "the same inode"});
       break;
     }
     // Keep only tokens of objects to which all these names may refer.
@@ -464,7 +464,7 @@ void Judge::judge_tokens() {
     if (faulty_.contains(names[i].path)) continue;
     report({Verdict::non_atomic_rename, Tier::de_facto, names[i].path,
             words({.kind = Expectation::Kind::one_name}),
-            other == names.end() ? "no separate file" : also_found_as(other->path)});
+            other == names.end() ? "a second name of a file" : also_found_as(other->path)});
   }
 }
 
@@ -538,7 +538,7 @@ void Judge::report_unseen(TokenId token) {
   }
   const std::string what = object.file != 0
                                ? fmt::format("file {}", object.file)
-                               : std::string(kind_of(object.type)) + " made by operation " +
+                               : std::string(kind_of(object.type)) + " created by operation " +
                                      std::to_string(object.made_by);
   report({Verdict::lost_synced_data, Tier::de_facto, path, what + " under one of its names",
           "it under none of them"});

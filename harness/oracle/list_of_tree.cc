@@ -33,7 +33,7 @@ class Writer {
   }
 
   Result<void> add(const ObservedObject& object) {
-    if (object.cut || object.attributes_cut) return cannot(object, "was reported only in part");
+    if (object.cut || object.attributes_cut) return cannot(object, "was not reported completely");
     if (object.error != 0) return cannot(object, "cannot be read");
     const auto [first, is_first] = named_.emplace(object.inode, object.path);
     if (!is_first) {

@@ -153,7 +153,7 @@ std::optional<Finding> OnePointJudge::judge(std::span<const SeenName> names) {
                   "{} operations",
                   nearest_->explained, nearest_->done),
       name.observed == nullptr ? words({.kind = Expectation::Kind::no_name})
-                               : "its state at another point"};
+                               : "the state of this name at another point"};
 }
 
 }  // namespace headcrash::oracle

@@ -21,7 +21,8 @@ Result<void> Follower::open(const workload::Operation& operation) {
 
 Result<void> Follower::keep_open(const std::string& name, TokenId token) {
   if (open_.size() >= workload::kOpenFilesMost)
-    return wrong(fmt::format("more than {} files are open", workload::kOpenFilesMost));
+    return wrong(
+        fmt::format("at most {} files can be open at the same time", workload::kOpenFilesMost));
   if (!open_.try_emplace({thread_, name}, token).second)
     return wrong(fmt::format("\"{}\" is already open", name));
   return {};

@@ -84,7 +84,8 @@ Result<void> Follower::share(const Operation& operation) {
   file.unclear |= source.unclear;
   if (file.unclear) return {};
   if (operation.offset + operation.length > size(source))
-    return wrong(fmt::format("\"{}\" has {} bytes", operation.path, size(source)));
+    return wrong(fmt::format("the range extends beyond the end of \"{}\" ({} bytes)",
+                             operation.path, size(source)));
   const std::uint64_t first = operation.offset / kStampBytes,
                       blocks = operation.length / kStampBytes;
   const auto distance = static_cast<std::int64_t>(operation.target_offset / kStampBytes) -

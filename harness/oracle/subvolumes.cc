@@ -68,8 +68,8 @@ Result<void> Follower::snapshot(const workload::Operation& operation) {
   if (*from != kRoot && !history_.objects[*from].subvolume)
     return wrong(fmt::format("\"{}\" is not a subvolume", operation.path));
   if (!place || place->token)
-    return wrong(
-        fmt::format("\"{}\" already exists, or its directory is missing", operation.target));
+    return wrong(fmt::format("\"{}\" already exists, or its parent directory does not exist",
+                             operation.target));
   const std::map<std::string, TokenId> entries = live_[*from];
   const TokenId made = new_object({.type = FileType::directory, .subvolume = true});
   bind(*place, operation.target, made);
@@ -103,7 +103,8 @@ Result<void> Follower::remove_subvolume(const std::string& path) {
   const ObjectId object = history_.tokens[*place->token].object;
   if (!history_.objects[object].subvolume)
     return wrong(fmt::format("\"{}\" is not a subvolume", path));
-  if (has_subvolumes(object)) return wrong(fmt::format("\"{}\" contains subvolumes", path));
+  if (has_subvolumes(object))
+    return wrong(fmt::format("\"{}\" cannot be deleted, because it contains subvolumes", path));
   remove_entries(object, path);
   history_.tokens[*place->token].removed_by = index_;
   bind(*place, path, std::nullopt);

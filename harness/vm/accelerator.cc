@@ -73,13 +73,13 @@ AcceleratorProbe compare(const fs::path& sector) {
   if (!kvm->status)
     return {Accelerator::tcg, fmt::format("a KVM guest did not start within {} s", kLimit.count())};
   if (*kvm->status != kGuestRan)
-    return {Accelerator::tcg, fmt::format("QEMU with KVM exited with {}", *kvm->status)};
+    return {Accelerator::tcg, fmt::format("QEMU exited with code {} under KVM", *kvm->status)};
   if (kvm->took > emulated->took + kGrace) {
     return {Accelerator::tcg,
-            fmt::format("a guest took {:.1f} s under KVM and {:.1f} s under emulation",
+            fmt::format("a test guest took {:.1f} s under KVM, but only {:.1f} s under emulation",
                         kvm->took.count(), emulated->took.count())};
   }
-  return {Accelerator::kvm, fmt::format("a guest ran under KVM in {:.1f} s", kvm->took.count())};
+  return {Accelerator::kvm, fmt::format("a test guest took {:.1f} s under KVM", kvm->took.count())};
 }
 
 AcceleratorProbe probe_now(const fs::path& cache) {

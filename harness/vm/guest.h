@@ -70,8 +70,8 @@ std::string kernels_of(const GuestImages& images);
 
 struct AcceleratorProbe {
   Accelerator accelerator = Accelerator::tcg;
-  /// Reason for the choice: "a guest ran under KVM in 0.4 s", "a KVM guest did not start within 5
-  /// s".
+  /// Reason for the choice: "a test guest took 0.4 s under KVM", "a KVM guest did not start within
+  /// 5 s".
   std::string reason;
 };
 /// Determines whether to use KVM by running a tiny guest with a time limit. The result is cached

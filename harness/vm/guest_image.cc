@@ -31,8 +31,8 @@ struct Edit {
   std::string_view name, otherwise;
 };
 constexpr Edit kNeededEdits[] = {
-    {"exit-kill", "the guest's programs would still run on the host after a power cut"},
-    {"spin", "a guest that waits for a disk without sleeping would wait forever"}};
+    {"exit-kill", "the guest's programs would keep running on the host after a power cut"},
+    {"spin", "a guest that polls a disk without sleeping would hang"}};
 
 constexpr std::chrono::seconds kKernelCheckLimit{30};
 constexpr int kNotBuilt = 3;  // exit code of build-guest --check
@@ -59,7 +59,7 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
   const fs::path& script = own.build_guest;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   if (!output)
-    return fail(script.string(), "cannot create a temporary file for its output",
+    return fail(script.string(), "cannot create a temporary file for the script's output",
                 "set TMPDIR to a folder with free space");
   std::vector<std::string> argv{script.string(), "--agent", own.agent.string()};
   if (accelerator == Accelerator::user_mode) argv.emplace_back("--uml");
@@ -111,7 +111,7 @@ Result<GuestImage> guest_image_in(const fs::path& folder) {
     for (const Edit& edit : kNeededEdits) {
       if (!edits.is_array() || std::find(edits.begin(), edits.end(), edit.name) == edits.end()) {
         return fail(info["kernel_version"].get<std::string>(),
-                    fmt::format("the kernel was built without the source edit {}: {}", edit.name,
+                    fmt::format("the kernel was built without the source edit {}, so {}", edit.name,
                                 edit.otherwise),
                     "delete the folder " + folder.string() + ", and use another kernel");
       }
@@ -128,8 +128,9 @@ Result<GuestImage> guest_image(const fs::path& cache, const adapters::GuestParts
                                Accelerator accelerator) {
   TRY(const auto built, build_guest(cache, parts, accelerator, {}, STDERR_FILENO));
   if (built.status != 0) {
-    return fail("guest image", "cannot be built",
-                "see the reason in the preceding line; `headcrash doctor` checks the requirements");
+    return fail(
+        "guest image", "cannot be built",
+        "the preceding line states the reason; run `headcrash doctor` to check the requirements");
   }
   return guest_image_in(last_lines(built.said, 1));
 }

@@ -46,7 +46,7 @@ std::vector<std::string> blank_disk_arguments(const GuestDisk& disk, std::size_t
 
 Result<std::string> qemu_version() {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
-  if (!output) return fail(kQemu, "cannot create a temporary file for its output");
+  if (!output) return fail(kQemu, "cannot create a temporary file for QEMU's output");
   TRY(auto process,
       base::Process::start({.argv = {kQemu, "--version"}, .output = ::fileno(output.get())}));
   if (process.wait(kVersionLimit) != 0)

@@ -43,7 +43,7 @@ Result<base::Descriptor> lock(const fs::path& folder) {
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (std::chrono::steady_clock::now() > deadline) {
       return fail((folder / ".lock").string(), "another process holds the lock",
-                  "check whether a headcrash process is hanging");
+                  "if a headcrash process hangs, end it");
     }
     std::this_thread::sleep_for(milliseconds(50));
   }
@@ -101,7 +101,7 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
     if (status == "failed" || status == "cancelled") {
       return fail(file.string(),
                   "QEMU could not save the guest: " + asked.value("error-desc", status),
-                  "free space in the cache");
+                  "free some space in the cache folder");
     }
     std::this_thread::sleep_for(milliseconds(5));
   }
@@ -119,15 +119,16 @@ Result<void> check_memory(const GuestSpec& spec) {
   const std::uint64_t least_mib = 2 * image_mib + kKernelMib;
   if (spec.memory_mib >= least_mib) return {};
   return fail("memory of the guest",
-              fmt::format("{} MiB is too small for a guest with {} MiB of programs",
+              fmt::format("{} MiB is too little for a guest with {} MiB of programs",
                           spec.memory_mib, image_mib),
               fmt::format("use at least {} MiB (memory-mib in [guest])", least_mib));
 }
 
 constexpr const char* kBringModules =
-    "the kernel has no modules: pass them (--modules FOLDER of `make modules_install "
-    "INSTALL_MOD_PATH=FOLDER`, or `modules` of the file system's [guest]), or build in "
-    "virtio-pci, virtio-blk, virtio-console, devtmpfs and the file system";
+    "the guest has no kernel modules: pass the folder of `make modules_install "
+    "INSTALL_MOD_PATH=FOLDER` with --modules, or set `modules` in the file system's [guest] "
+    "section, or build a kernel that needs no modules for virtio-pci, virtio-blk, "
+    "virtio-console, devtmpfs and the file system";
 
 Result<void> boot_and_save(const GuestSpec& spec, const fs::path& folder) {
   TRY(check_memory(spec));

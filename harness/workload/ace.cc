@@ -454,7 +454,7 @@ struct Ace::Space {
 };
 
 Ace::Ace(int length, Vocabulary words) : length_(length) {
-  invariant(length >= 1 && length <= kLongest, "a workload of the enumerator has 1 to 3 steps");
+  invariant(length >= 1 && length <= kLongest, "an enumerated workload must have 1 to 3 steps");
   space_ = std::make_unique<Space>(length, words);
 }
 Ace::~Ace() = default;
@@ -464,7 +464,7 @@ std::uint64_t Ace::count() const {
 }
 
 std::vector<Operation> Ace::workload(std::uint64_t number) const {
-  invariant(number < count(), "the number of a workload is below the count of workloads");
+  invariant(number < count(), "the number of a workload must be less than the count of workloads");
   std::vector<const Step*> chosen;
   NamesUsed used{};
   for (int left = length_; left > 0; --left) {

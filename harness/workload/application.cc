@@ -80,11 +80,11 @@ Result<void> read_files(const StrictTable& root, Application& application) {
   for (const std::string& name : table->keys()) {
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
       return fail(table->subject(name), "is not a plain file name",
-                  "remove folders and leading dots");
+                  "use a name without a slash and without a leading dot");
     TRY(table->take(name, application.files[name]));
   }
   if (application.files.size() > kFilesMost)
-    return fail(root.subject("files"), fmt::format("exceed the limit of {}", kFilesMost));
+    return fail(root.subject("files"), fmt::format("there are more than {} files", kFilesMost));
   return {};
 }
 
@@ -106,12 +106,12 @@ Result<void> read_settings(const StrictTable& root, Application& application) {
       }
       if (!setting->has("words"))
         return fail(setting->subject("words"), "is missing",
-                    "set the text that replaces {setting}");
+                    "set it to the text that replaces {setting}");
     }
   }
   if (application.settings.empty()) return {};
   if (application.setting.empty())
-    return fail(root.subject("setting"), "is missing", "name the default setting");
+    return fail(root.subject("setting"), "is missing", "set it to the name of the default setting");
   if (application.settings.contains(application.setting)) return {};
   return fail(root.subject("setting"), fmt::format("unknown setting \"{}\"", application.setting),
               base::suggest(application.setting, setting_names(application)));
@@ -122,7 +122,7 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
   for (const std::string& package : application.packages)
     if (!std::regex_match(package, names))
       return fail(root.subject("packages"), fmt::format("invalid package name \"{}\"", package),
-                  "name installed Debian packages; separate alternatives with |");
+                  "use names of installed Debian packages; separate alternatives with |");
   return {};
 }
 
@@ -171,7 +171,7 @@ Result<void> check_needs_rootfs(const StrictTable& root, const Application& appl
       if (!command.shell)
         return fail(
             root.subject("rootfs"),
-            fmt::format("is missing, but the command \"{}\" is a list of words, which needs it",
+            fmt::format("is missing, but is required because the command \"{}\" is a list of words",
                         command.words.front()),
             "write the command as one string");
   return {};
@@ -179,10 +179,11 @@ Result<void> check_needs_rootfs(const StrictTable& root, const Application& appl
 
 Result<void> check_complete(const StrictTable& root, const Application& application) {
   if (application.run.empty())
-    return fail(root.subject("run"), "is missing", "set the commands that make data persistent");
+    return fail(root.subject("run"), "is missing",
+                "set it to the commands that make data persistent");
   if (application.verify.empty())
     return fail(root.subject("verify"), "is missing",
-                "set the commands that check the persisted data");
+                "set it to the commands that check the persisted data");
   return {};
 }
 

@@ -181,7 +181,7 @@ std::vector<WorkloadSummary> known_workloads() {
       {"small-files",
        "creates, overwrites, renames, replaces and removes small files, and persists half of "
        "the changes"},
-      {"random", "random operations of all kinds except whiteouts, with weights"},
+      {"random", "weighted random operations of all kinds except whiteouts"},
       {"random-more",
        "like random, plus fifos, remount, freeze, and operations that move, share and map "
        "ranges"},

@@ -28,7 +28,7 @@ class Lines {
   template <typename... Parts>
   void say(fmt::format_string<const Parts&...> line, const Parts&... parts) {
     const std::string text = fmt::format(line, parts...);
-    invariant(draft_.try_add(text), "a pattern contains only possible operations");
+    invariant(draft_.try_add(text), "a pattern must contain only possible operations");
   }
   void write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
     say("write {} {} {} 1 1", path, offset, length);
@@ -285,7 +285,7 @@ constexpr std::array kCommitScenarios{
         allocated_extents},
     CommitScenario{
         {"dropped-links",
-         "names of one file come and go in two directories, some of them while it is open"},
+         "one file gains and loses names in two directories, sometimes while it is open"},
         dropped_links}};
 
 }  // namespace

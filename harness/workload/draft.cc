@@ -345,7 +345,7 @@ void Draft::apply(Operation& operation) {
 }
 
 void Draft::add(Operation operation) {
-  invariant(possible(operation), "a generator emits only possible operations");
+  invariant(possible(operation), "a generator must emit only possible operations");
   apply(operation);
   operations_.push_back(std::move(operation));
 }

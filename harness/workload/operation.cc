@@ -239,24 +239,24 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
       is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
   if (range) {
     if (!takes_any_byte(operation.kind) && operation.offset % kStampBytes != 0)
-      return fail(subject, "the offset of a direct write or range must be a multiple of 512");
+      return fail(subject, "the offset of a direct write or range must be a multiple of 512 bytes");
     const std::uint64_t most = is_write(operation.kind) ? kLongestWriteBytes : kLargestFileBytes;
     if (operation.length == 0 || operation.length > most)
       return fail(subject, fmt::format("the length must be 1 to {} bytes", most));
     if (!takes_any_byte(operation.kind) && operation.length % kStampBytes != 0)
-      return fail(subject, "the length must be a multiple of 512");
+      return fail(subject, "the length must be a multiple of 512 bytes");
     const bool in_units = operation.offset % kRangeUnitBytes == 0 &&
                           operation.length % kRangeUnitBytes == 0 &&
                           operation.target_offset % kRangeUnitBytes == 0;
     if ((moves_blocks(operation.kind) || two_files) && !in_units)
       return fail(subject,
-                  fmt::format("offsets and length must be multiples of {}", kRangeUnitBytes));
+                  fmt::format("offsets and length must be multiples of {} bytes", kRangeUnitBytes));
   }
   if (operation.offset > kLargestFileBytes || operation.length > kLargestFileBytes ||
       operation.target_offset > kLargestFileBytes ||
       (range && std::max(operation.offset, operation.target_offset) + operation.length >
                     kLargestFileBytes)) {
-    return fail(subject, fmt::format("a file has at most {} bytes", kLargestFileBytes));
+    return fail(subject, fmt::format("a file can have at most {} bytes", kLargestFileBytes));
   }
   if (operation.mode > 0777) return fail(subject, "a mode must be an octal number from 0 to 777");
   if (operation.project > kLargestOwner)
@@ -268,9 +268,9 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
                              operation.seconds <= kLatestSeconds;
   if ((operation.kind == Kind::touch || operation.kind == Kind::access) && !representable) {
     return fail(subject,
-                fmt::format("the time must be an even number from {} to {}", kEarliestSeconds,
-                            kLatestSeconds),
-                "every file system can store these times");
+                fmt::format("the time must be an even number of seconds from {} to {}",
+                            kEarliestSeconds, kLatestSeconds),
+                "use a time that every file system can store");
   }
   if (operation.kind == Kind::mknod && operation.target != "fifo")
     return fail(subject, fmt::format("unknown kind of node \"{}\"", operation.target),
@@ -381,7 +381,7 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
                 "use one of " + known);
   }
   if (words.size() != word->signature.size() + 1) {
-    return fail(subject, fmt::format("\"{}\" requires {} words, but {} are given", word->name,
+    return fail(subject, fmt::format("\"{}\" takes {} arguments, not {}", word->name,
                                      word->signature.size(), words.size() - 1));
   }
   Operation operation;
@@ -424,9 +424,9 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
       return fmt::format("a list with a {} must have a single thread", crash ? "crash" : "remount");
     if (open.empty()) continue;
     return fmt::format(
-        "operation {}: {} is open at a {}", i, open.begin()->second,
-        crash ? "crash; close it first, since a crash leaves nothing open"
-              : "remount; close the file first, since a file system in use cannot be unmounted");
+        "operation {}: {} is still open before a {}", i, open.begin()->second,
+        crash ? "crash; close the file first, because a crash closes all files"
+              : "remount; close the file first, because a file system in use cannot be unmounted");
   }
   return std::nullopt;
 }

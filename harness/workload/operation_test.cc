@@ -120,7 +120,8 @@ TEST(Operation, ARemountNeedsAnIdleFileSystem) {
   EXPECT_NE(problem("tmpfile %f\nremount\n").find("operation 1"), std::string::npos);
   EXPECT_NE(problem("open a %f\nremount-ro\n").find("%f is open"), std::string::npos);
   EXPECT_NE(problem("@1 create a\njoin\nremount\n").find("a single thread"), std::string::npos);
-  EXPECT_NE(problem("open a %f\ncrash power\n").find("%f is open at a crash"), std::string::npos);
+  EXPECT_NE(problem("open a %f\ncrash power\n").find("%f is still open before a crash"),
+            std::string::npos);
   EXPECT_NE(
       problem("@1 create a\njoin\ncrash panic\n").find("with a crash must have a single thread"),
       std::string::npos);

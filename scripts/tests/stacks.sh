@@ -178,7 +178,7 @@ has 'lost-synced-data'
 
 # A program that a stack needs is not in the guest.
 printf 'base = "md-raid1"\n[create]\ncommand = ["sh", "-c", "no-such-program {disks}"]\n' >lacking.toml
-refuses 2 'was not created: exit code 127' 'packages' -- \
+refuses 2 'could not be created: exit code 127' 'packages' -- \
   "$headcrash" explore --fs ext4 --stack ./lacking.toml --workload overwrite.txt --guest virtual --budget 1
 
 # A campaign applies the rules, too. The strategy "prefix" loses nothing on a sound stack, nor with the controls.

@@ -113,7 +113,7 @@ std::optional<BlockKind> DiskMap::f2fs_node(std::uint64_t number, Bytes block) c
   const auto numbers_one = [&](std::uint64_t value) { return value != 0 && value < main_.nodes; };
   if (!numbers_one(node) || !numbers_one(inode) || version == 0) return std::nullopt;
   if (next != 0 && next - main_.first > main_.blocks) return std::nullopt;
-  const char* fsync = (marks & kFsyncMark) != 0 ? ", with the mark of fsync" : "";
+  const char* fsync = (marks & kFsyncMark) != 0 ? ", with the fsync mark" : "";
   if (node == inode)
     return BlockKind{BlockClass::inode, fmt::format("node {}, an inode{}", node, fsync)};
   return BlockKind{BlockClass::metadata, fmt::format("node {} of inode {}{}", node, inode, fsync)};

@@ -153,7 +153,7 @@ TEST(DiskMap, IdentifiesF2fsAreasAndNodes) {
   put(block, footer + 8, 2, 4);
   put(block, footer + 12, 7, 8);
   put(block, footer + 20, 30, 4);
-  EXPECT_EQ(at(24).what, "node 5, an inode, with the mark of fsync");
+  EXPECT_EQ(at(24).what, "node 5, an inode, with the fsync mark");
   EXPECT_EQ(at(63).block, BlockClass::inode);
   EXPECT_EQ(at(64).what, "unknown") << "beyond the main area";
   put(block, footer, 6, 4);

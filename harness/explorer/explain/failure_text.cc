@@ -133,7 +133,7 @@ class FailureText {
     for (const workload::FailedOperation& each : of_.workload->failed_operations) {
       if (each.operation != operation) continue;
       return each.outcome == workload::Outcome::skipped ? "    (not supported: skipped)"
-                                                        : "    (no space: partial)";
+                                                        : "    (no space: partly executed)";
     }
     return "";
   }

@@ -419,9 +419,9 @@ class Series {
                                     static_cast<double>(width_ns) / 1e6));
     if (any_head) {
       all.notes.emplace_back(
-          "The position of the heads is shown when a write reaches the medium and when a read "
-          "completes (possibly from a cache). Movements in between are not recorded. Cylinder "
-          "numbers follow the drive's profile.");
+          "Head positions are shown when a write reaches the medium and when a read completes "
+          "(possibly from a cache). Movements in between are not recorded. "
+          "Cylinder numbers follow the drive's profile.");
     } else if (!media_) {
       all.notes.emplace_back(
           "This recording has no media writes, and therefore no head positions, seeks or cache "

@@ -41,7 +41,7 @@ Result<void> prepare_application(StageGuest& guest, const workload::Application&
     TRY(const auto done, guest.exec(argv));
     if (done.exit_code != 0) {
       return run::stop(ErrorKind::other,
-                       fmt::format("`prepare` of {} exited with {}: {}", application.name,
+                       fmt::format("`prepare` of {} exited with code {}: {}", application.name,
                                    done.exit_code, done.output));
     }
   }
@@ -71,7 +71,8 @@ Result<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdap
   std::string why;
   TRY(const auto mounted, guest.mount(filesystem, &why));
   if (!mounted)
-    return run::stop(ErrorKind::unmountable, "the mount for the verifier was refused: " + why);
+    return run::stop(ErrorKind::unmountable,
+                     "the kernel refused to mount the file system for the verifier: " + why);
   TRY(store_files(guest, application));
   VerifierResult all;
   for (const auto& argv : workload::argvs(application, application.verify, run::kMountPoint)) {

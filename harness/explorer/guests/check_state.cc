@@ -387,11 +387,12 @@ void StateCheck::judge() {
       outcome_.findings.push_back(std::move(each));
     }
   if (!first_refusal_.empty()) {
-    outcome_.findings.push_back({.kind = oracle::Verdict::unmountable,
-                                 .tier = oracle::Tier::integrity,
-                                 .path = ".",
-                                 .expected = "the first mount, " + filesystem_.first_mount_options,
-                                 .found = first_refusal_});
+    outcome_.findings.push_back(
+        {.kind = oracle::Verdict::unmountable,
+         .tier = oracle::Tier::integrity,
+         .path = ".",
+         .expected = "a successful first mount with " + filesystem_.first_mount_options,
+         .found = first_refusal_});
   }
   if (!stack_damage_.empty()) {
     outcome_.findings.push_back(

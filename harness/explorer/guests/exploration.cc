@@ -31,7 +31,7 @@ constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physic
 /// difference.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
   if (first.judgement.verdict != second.judgement.verdict) {
-    return fmt::format("first {} ({}); when repeated entirely in the guest, {} ({})",
+    return fmt::format("{} ({}) at first, but {} ({}) when repeated entirely in the guest",
                        oracle::name(first.judgement.verdict), first.judgement.summary,
                        oracle::name(second.judgement.verdict), second.judgement.summary);
   }
@@ -44,8 +44,9 @@ std::string disagreement(const StateOutcome& first, const StateOutcome& second) 
     return list;
   };
   if (keys(first) != keys(second))
-    return fmt::format("first {} findings; when repeated entirely in the guest, {} different ones",
-                       first.findings.size(), second.findings.size());
+    return fmt::format(
+        "{} findings at first, but {} different ones when repeated entirely in the guest",
+        first.findings.size(), second.findings.size());
   return {};
 }
 
@@ -151,7 +152,7 @@ void Exploration::give_up_at_limit(bool limited) {
 }
 
 Result<ExplorationResult> Exploration::run() {
-  if (guests_.empty()) return fail("exploration", "there is no guest");
+  if (guests_.empty()) return fail("exploration", "requires at least one guest");
   const auto& strategies = options_.explore.strategies;
   const bool recoveries =
       std::find(strategies.begin(), strategies.end(), Strategy::recovery) != strategies.end();

@@ -59,7 +59,7 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
                                 const base::Descriptor* log, std::chrono::milliseconds limit) {
   const base::Descriptor output(::memfd_create("output", MFD_CLOEXEC));
   if (!output.is_open())
-    return fail(argv.at(0), "cannot create a file for its output: " + reason());
+    return fail(argv.at(0), "cannot create a file for the program's output: " + reason());
   struct stat status{};
   if (::fstat(copy.get(), &status) != 0)
     return fail(argv.at(0), "the image cannot be examined: " + reason());

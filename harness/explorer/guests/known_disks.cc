@@ -33,7 +33,7 @@ ReadSectors reader_of(Image image, std::string path) {
   return [image = std::move(image), path = std::move(path)](
              std::uint64_t lba, std::span<std::byte> into) -> Result<void> {
     if (!image || lba + into.size() / model::kSectorBytes > image->sectors())
-      return fail(path, "has no such sectors");
+      return fail(path, "does not contain the requested sectors");
     return image->read(lba, into);
   };
 }

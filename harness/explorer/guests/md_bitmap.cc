@@ -32,7 +32,7 @@ Result<MdBitmap> MdBitmap::find(const states::StateImage& disk, const std::strin
   found.data_from_ = little_endian::load64(sector, 128);
   const std::uint64_t bitmap_lba = kSuperblockLba + static_cast<std::uint64_t>(offset);
   if (offset <= 0 || bitmap_lba >= found.data_from_)
-    return fail(subject, "has a bitmap at an unexpected place", kHint);
+    return fail(subject, "has a bitmap at an unexpected position", kHint);
   TRY(disk.read(bitmap_lba, sector));
   found.chunk_sectors_ = number(52) / model::kSectorBytes;
   if (number(0) != kBitmapMagic || found.chunk_sectors_ == 0)

@@ -143,7 +143,7 @@ Result<void> check_belongs(const RecordedWorkload& workload,
             workload::persisted_mark(number),
             there ? fmt::format("has \"{}\" at this position (counted from 0)",
                                 workload::format(workload.operations[number]))
-                  : fmt::format("has only {}", workload.operations.size())),
+                  : fmt::format("has only {} operations", workload.operations.size())),
         fmt::format("use the executed list, which was stored in {}",
                     operations_file(workload.recording).filename().string()));
   }

@@ -37,7 +37,7 @@ Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::s
     return fail("slow",
                 fmt::format("{} writes are of the kind \"{}\"; at most {} can be slow",
                             places.size(), kind, kPlacesMost),
-                "name a more specific kind, or use a shorter workload");
+                "use a more specific kind or a shorter workload");
   if (!places.empty()) return SlowPlaces(places.begin(), places.end());
   std::vector<std::string> named(others.begin(), others.end());
   named.resize(std::min(named.size(), kNamedMost));

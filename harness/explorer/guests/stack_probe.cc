@@ -35,7 +35,8 @@ Result<std::uint64_t> device_bytes(StageGuest& guest, const std::string& device)
   std::uint64_t bytes = 0;
   std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (bytes < kBlockBytes * (kJournalledBlocks + 2 * kLongestBlocks))
-    return run::stop(ErrorKind::other, fmt::format("{} is too small: {}", device, text));
+    return run::stop(ErrorKind::other,
+                     fmt::format("{} is too small; its size in bytes is {}", device, text));
   return bytes;
 }
 

@@ -201,8 +201,8 @@ Result<void> RuleCheck::check_bitmap(DeviceId disk) {
             name(disk),
             write.submitted_event,
             {write.request},
-            fmt::format("at event {}, request {} reaches {}, but the durable write-intent bitmap "
-                        "there does not mark sector {}",
+            fmt::format("at event {}, request {} reaches {}, but in its durable "
+                        "write-intent bitmap, sector {} is not marked",
                         write.submitted_event, write.request, name(disk), *unmarked)});
   }
   return {};

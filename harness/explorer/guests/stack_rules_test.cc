@@ -280,7 +280,7 @@ TEST(StackRules, ABitmapMarksEachRegionBeforeTheWrite) {
     ASSERT_EQ(broken->size(), each.unmarked ? 1U : 0U) << each.chunks << " " << each.lba;
     if (!each.unmarked) continue;
     EXPECT_EQ(broken->front().rule, "bitmap-marks-writes");
-    EXPECT_NE(broken->front().text.find(fmt::format("does not mark sector {}", *each.unmarked)),
+    EXPECT_NE(broken->front().text.find(fmt::format("sector {} is not marked", *each.unmarked)),
               std::string::npos)
         << broken->front().text;
   }

@@ -82,14 +82,14 @@ Result<StageCopier> StageCopier::connect(const std::filesystem::path& socket,
                                          const std::string& export_name) {
   auto connection = std::make_unique<Connection>();
   connection->nbd = ::nbd_create();
-  if (connection->nbd == nullptr) return nbd_failed("no NBD client can be created");
+  if (connection->nbd == nullptr) return nbd_failed("cannot create an NBD client");
   if (::nbd_set_export_name(connection->nbd, export_name.c_str()) != 0 ||
       ::nbd_add_meta_context(connection->nbd, LIBNBD_CONTEXT_BASE_ALLOCATION) != 0 ||
       ::nbd_connect_unix(connection->nbd, socket.c_str()) != 0) {
     return nbd_failed("cannot be attached");
   }
   const std::int64_t bytes = ::nbd_get_size(connection->nbd);
-  if (bytes < 0) return nbd_failed("has no size");
+  if (bytes < 0) return nbd_failed("its size cannot be queried");
   connection->bytes = static_cast<std::uint64_t>(bytes);
   return StageCopier(std::move(connection));
 }

@@ -22,7 +22,7 @@ constexpr int kNotFoundExit = 127;  ///< exit code of a shell that does not find
 
 std::string stack_failure(const adapters::Stack& stack, const char* done,
                           const run::GuestOutcome& outcome) {
-  return fmt::format("the stack {} was not {}: exit code {}: {}{}", stack.name, done,
+  return fmt::format("the stack {} could not be {}: exit code {}: {}{}", stack.name, done,
                      outcome.exit_code, outcome.output,
                      outcome.exit_code == kNotFoundExit
                          ? "add the program's package to `packages` of the stack"

@@ -109,7 +109,7 @@ class Examination {
     if (problem.empty()) return {};
     if (options_.contradicted != nullptr) *options_.contradicted = true;
     return fail(fmt::format("state {} of {}", found.name, result_.run.recording.string()),
-                "fsck did not repair it: " + problem,
+                "fsck did not repair the state: " + problem,
                 "this is a bug in fsck or in the lab's audit");
   }
 

@@ -48,7 +48,8 @@ class RecordedBytes final : public model::SectorStore {
  private:
   Result<void> check(std::uint64_t lba, std::size_t bytes) const {
     if (lba <= sectors() && bytes / kSectorBytes <= sectors() - lba) return {};
-    return fail("disk", fmt::format("sector {} is beyond its end", lba + bytes / kSectorBytes));
+    return fail("disk",
+                fmt::format("sector {} is beyond the end of the disk", lba + bytes / kSectorBytes));
   }
   void tell(model::Request request) {
     request.id = ++requests_;

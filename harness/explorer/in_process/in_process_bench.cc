@@ -102,10 +102,11 @@ void measure(DiskExplorer& explorer, const adapters::SystemUnderTest& system,
   }
   const auto checked = static_cast<double>(explored->checked);
   fmt::print(
-      "{:20} {:6} checked, {:6} not allowed, {:6} fine, {:6.0f} states/s, {:6.0f} by processor time;",
+      "{:20} {:6} checked, {:6} forbidden, {:6} clean, {:6.0f} states/s, "
+      "{:6.0f} states/s of processor time;",
       system.name(), explored->checked, explored->forbidden, explored->clean,
       checked * 1e3 / explored->wall_ms, checked / busy);
-  fmt::print(" record {:.0f} ms, load {:.0f} ms; us per state:", explored->record_ms,
+  fmt::print(" recording {:.0f} ms, loading {:.0f} ms; us per state:", explored->record_ms,
              explored->load_ms);
   for (std::size_t i = 0; i < kStepKinds; ++i)
     fmt::print(" {} {:.0f}", name(static_cast<StepKind>(i)),

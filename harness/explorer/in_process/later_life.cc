@@ -84,7 +84,7 @@ class LaterFiles {
       bytes.resize(*read);
       if (bytes != content)
         return fmt::format(
-            "{} differs from its content before the unmount, or has {} bytes instead of {}", path,
+            "the content of {} has changed since the unmount ({} bytes read, {} expected)", path,
             *read, content.size());
     }
     return {};

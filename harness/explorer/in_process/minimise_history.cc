@@ -93,7 +93,7 @@ class HistoryMinimiser {
 }  // namespace
 
 std::string MinimisedHistory::text() const {
-  return fmt::format("minimised, {}: {}", os::format(schedule_of(operations, run)), failure);
+  return fmt::format("minimised ({}): {}", os::format(schedule_of(operations, run)), failure);
 }
 
 Result<MinimisedHistory> minimise_history(const FormattedDisk& formatted,

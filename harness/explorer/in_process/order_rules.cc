@@ -19,7 +19,7 @@ enum class Fate : std::uint8_t { free, kept, torn, lost };
 void OrderRules::issued(os::RequestId id, const os::BlockRequest& request,
                         const os::Ordering& ordering, std::uint64_t event) {
   invariant(requests_.empty() || id == requests_.back().id + 1,
-            "requests are numbered without gaps");
+            "requests must be numbered without gaps");
   Issued one{.id = id,
              .lba = request.lba,
              .sectors = request.sectors,

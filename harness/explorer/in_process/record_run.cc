@@ -230,7 +230,7 @@ class Run {
       mounted = *std::move(made);
       const auto space = mounted->vfs().space();
       mounted->abandon();
-      if (!space) return report("the free space after a new mount is unknown");
+      if (!space) return report("cannot query the free space after a new mount");
       const std::uint64_t least = std::min(space->free_bytes, space_->free_bytes);
       const std::uint64_t most = std::max(space->free_bytes, space_->free_bytes);
       if (most - least > adapters::kMapGrowthBytes || space->free_inodes != space_->free_inodes)
@@ -260,7 +260,8 @@ class Run {
   void note_first_names() {
     if (!options_.shared_names) return;
     const auto entries = mounted_->vfs().list("");
-    if (!entries) return report(fmt::format("the root: {}", std::strerror(entries.error().value)));
+    if (!entries)
+      return report(fmt::format("cannot list the root: {}", std::strerror(entries.error().value)));
     for (const DirectoryEntry& entry : *entries) first_names_.insert(entry.name);
   }
 
@@ -268,7 +269,9 @@ class Run {
   void judge_history() {
     if (!options_.shared_names) return;
     auto tree = observe_tree(mounted_->vfs());
-    if (!tree) return report(fmt::format("the final tree: {}", std::strerror(tree.error().value)));
+    if (!tree)
+      return report(
+          fmt::format("cannot read the final tree: {}", std::strerror(tree.error().value)));
     final_tree_ = *tree;
     std::erase_if(*tree, [this](const oracle::SharedObject& object) {
       return first_names_.contains(object.path.substr(0, object.path.find('/')));
@@ -293,8 +296,8 @@ class Run {
       }
       const std::string differs = difference(*tree, *image);
       if (!differs.empty())
-        return report(
-            fmt::format("after all writes, the tree read {} differs: {}", source, differs));
+        return report(fmt::format("after all writes, the tree (read {}) differs from the disk: {}",
+                                  source, differs));
       mounted_->drop_unused_inodes();
       system_.cache.drop_clean();
     }

@@ -38,7 +38,7 @@ Result<std::uint64_t> StateDisk::place(std::uint64_t address, std::uint64_t coun
   const std::uint64_t sector = address & os::kSectorMask;
   const std::uint64_t end = device == 0 ? sectors() : device == 1 ? second_sectors() : 0;
   if (sector <= end && count <= end - sector) return sector_of(address);
-  return fail("state", fmt::format("sectors {} to {} are beyond the end of device {}", sector,
+  return fail("state", fmt::format("sectors {} to {} extend beyond the end of device {}", sector,
                                    sector + count, device));
 }
 
@@ -141,7 +141,7 @@ Result<void> StateDisk::begin_run(std::shared_ptr<const states::RunHistory> run)
   for (std::size_t i = 0; i < writes.size(); ++i) {
     invariant(
         writes[i].op == model::Op::write && writes[i].lba + writes[i].sectors <= all_sectors(),
-        "a recording of the in-process lab contains only writes within the disk");
+        "a recording of the in-process lab must contain only writes within the disk");
     const auto into =
         std::span(payloads_).subspan(payload_at_[i], std::size_t{writes[i].sectors} * kSectorBytes);
     TRY(run_->read_payload(writes[i], 0, into));
@@ -165,7 +165,7 @@ void StateDisk::want(std::size_t write, std::uint32_t first, std::uint32_t count
 
 void StateDisk::show(const states::CrashState& state) {
   invariant(run_ != nullptr && state.base == states::CrashState::Base::writes && state.device == 0,
-            "only states that are based on writes can be shown");
+            "a state must be based on writes to be shown");
   const auto& writes = run_->writes(0);
   const auto unflushed = run_->unflushed_at(0, state.event, state.lies_from);
   auto next_unflushed = unflushed.begin();

@@ -32,7 +32,7 @@ Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
                                           .errors = STDERR_FILENO}));
   const auto status = process.wait(kConvertLimit);
   if (!status || *status != 0)
-    return fail(qcow2.string(), "qemu-img cannot create it", "choose the format raw");
+    return fail(qcow2.string(), "qemu-img cannot create it", "choose the raw format");
   std::error_code error;
   fs::remove(raw, error);
   return {};
@@ -98,7 +98,9 @@ Result<void> can_be_reproduced(const adapters::LinuxAdapter& filesystem) {
     }
   }
   if (!filesystem.mount.argv.empty())
-    return fail(filesystem.name, "is mounted by a command", "use `headcrash replay` instead");
+    return fail(filesystem.name,
+                "is mounted by a command, which a stand-alone script does not support",
+                "use `headcrash replay` instead");
   if (filesystem.mount_options.find('{') != std::string::npos)
     return fail(filesystem.name, "uses more than one disk",
                 "a stand-alone script supports one disk only; use `headcrash replay` instead");

@@ -178,7 +178,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::write_uring:
       return fail(subject, "xfs_io cannot write through io_uring");
     case Kind::write_atomic:
-      return fail(subject, "not every xfs_io can write with RWF_ATOMIC");
+      return fail(subject, "not every version of xfs_io can write with RWF_ATOMIC");
     case Kind::flags:
       return flags_command(operation, subject, path);
     case Kind::project:

@@ -190,7 +190,7 @@ TimedWorkload ageing() {
       .operation = "files",
       .parameters = {{"users", 4, 2, 1, 64, "our choice"},
                      {"days", 364, 14, 0, 36'400,
-                      "a year of whole weeks: our choice; ten months in the source"},
+                      "our choice: a year of whole weeks; the source has ten months"},
                      {"every-days", 91, 7, 1, 36'400, "days between two measurements: our choice"},
                      {"in-use-kib", 262'144, 16'384, 64, 1LL << 32,
                       "size of all files: our choice, for a disk of 512 MB"},

@@ -67,7 +67,7 @@ void Tally::add(const Tally& other) {
 std::uint64_t argument(const Arguments& arguments, std::string_view name) {
   const auto at = arguments.find(name);
   invariant(at != arguments.end() && at->second >= 0,
-            "the parameter is known to the timed workload, and its value is not negative");
+            "the timed workload must have the parameter, with a value of at least 0");
   return static_cast<std::uint64_t>(at->second);
 }
 

@@ -148,7 +148,7 @@ TimedWorkload dbench() {
       .operation = "operations",
       .parameters = {{"clients", 4, 2, 1, 64, "table II: 1, 4, 8, 16, 32"},
                      {"percent", 100, 5, 1, 100,
-                      "share of the load's 122808 operations that each client executes"},
+                      "percentage of the load's 122808 operations that each client executes"},
                      {"fsync", 0, 0, 0, 1,
                       "0: Flush does nothing, as in dbench 1 to 3; 1: Flush is an fsync"}},
       .phases = dbench_phases};

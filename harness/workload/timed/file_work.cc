@@ -124,7 +124,7 @@ PhaseResult FileWork::read(const TimedFile& file) {
     if (!more) return phase_error("read", file.path, more.error().value);
     if (*more > 0)
       return tl::unexpected(
-          PhaseError{.what = fmt::format("{}: longer than {} bytes", file.path, file.bytes)});
+          PhaseError{.what = fmt::format("{} is longer than {} bytes", file.path, file.bytes)});
     return {};
   });
 }
@@ -189,7 +189,7 @@ PhaseResult FileWork::read_at(FileHandle handle, const TimedFile& file, std::uin
     const auto got = user_.vfs.pread(handle, offset + done, piece);
     if (!got) return phase_error("read", file.path, got.error().value);
     if (*got < piece.size())
-      return tl::unexpected(PhaseError{.what = fmt::format("{}: ends at byte {}, not {}", file.path,
+      return tl::unexpected(PhaseError{.what = fmt::format("{} ends at byte {}, not {}", file.path,
                                                            offset + done + *got, file.bytes)});
     user_.tally.bytes_read += piece.size();
     TRY(compare(file, offset + done, piece));
@@ -227,7 +227,7 @@ PhaseResult FileWork::expect_entries(const std::string& folder, std::size_t coun
   if (!found) return phase_error("list", folder, found.error().value);
   if (found->size() == count) return {};
   return tl::unexpected(
-      PhaseError{.what = fmt::format("{}: {} entries, not {}", folder, found->size(), count)});
+      PhaseError{.what = fmt::format("{} has {} entries, not {}", folder, found->size(), count)});
 }
 
 PhaseResult FileWork::expect_missing(const std::string& path) {

@@ -245,7 +245,7 @@ TimedWorkload laddis() {
                       "seconds of load before the measurement: our choice"},
                      {"threads", 64, 8, 1, 1024, "threads of the server: our choice"},
                      {"kib-per-operation", kKibPerOperation, 512, 8, 1 << 20,
-                      "KiB of files for each operation per second of the load"},
+                      "KiB of files per unit of load, which is one operation per second"},
                      {"file-kib", kFileKib, kFileKib, 8, 1 << 20,
                       "initial size of each file: the mean of SFS 1.1 (not verified)"}},
       .phases = laddis_phases};

@@ -177,14 +177,14 @@ TimedWorkload postmark() {
               "draws are ours",
           .operation = "files or transactions",
           .parameters = {{"files", 20'000, 1'000, 2, 1'000'000,
-                          "section IV-D: 20000 (the program: 500)"},
+                          "section IV-D: 20000 (PostMark's default: 500)"},
                          {"transactions", 100'000, 5'000, 0, 1'000'000, "section IV-D: 100000"},
                          {"least-bytes", 500, 500, 0, 1 << 20, "section IV-D: 500 bytes"},
                          {"most-bytes", 16'384, 16'384, 0, 1 << 20, "section IV-D: 16 KiB"},
                          {"folders", 400, 20, 1, 1'000'000, "section IV-D: 400 subdirectories"},
-                         {"read-bias", 5, 5, 0, 10, "reads out of every 10 reads and appends"},
+                         {"read-bias", 5, 5, 0, 10, "number of reads in 10 reads and appends"},
                          {"create-bias", 5, 5, 0, 10,
-                          "creations out of every 10 creations and deletions"}},
+                          "number of creations in 10 creations and deletions"}},
           .phases = postmark_phases};
 }
 

@@ -81,9 +81,9 @@ std::vector<Phase> recovery_phases(const Arguments& arguments) {
 std::vector<Parameter> recovery_parameters() {
   return {{"files", 4'000, 500, 1, 10'000'000, "synced files on the disk: our choice"},
           {"dirty", 1'000, 100, 0, 10'000'000,
-           "files written since the sync, each with fsync: 10 MB of 10 KB files"},
+           "files written and fsynced after the sync: 10 MB in files of 10 KB"},
           {"file-bytes", 10'240, 4'096, 0, 64 << 20,
-           "size of a file written since the sync: 10 MB of 10 KB files"},
+           "size of each file written after the sync: 10 MB in files of 10 KB"},
           {"files-per-folder", 100, 100, 1, 10'000'000, "our choice: not given in the source"}};
 }
 

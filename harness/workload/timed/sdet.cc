@@ -275,16 +275,16 @@ TimedWorkload sdet() {
       .name = "sdet",
       .title = "scripts of developers' commands run concurrently, as in Sdet",
       .source =
-          "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
+          "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; our own commands",
       .operation = "scripts",
       .parameters =
           {{"scripts", 4, 2, 1, 64, "concurrent scripts: the x axis of figure 6"},
            {"files", 40, 12, 1, 10'000, "our choice: a typical home directory"},
            {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: a typical home directory"},
            {"folders", 8, 4, 1, 1'000, "our choice: a typical home directory"},
-           {"each", 1, 1, 1, 1'000, "our choice: scripts that each stream runs in succession"},
-           {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: processor time of a typical command"},
-           {"programs", 0, 0, 0, 1, "1: each command is a program that is started; our choice: 0"}},
+           {"each", 1, 1, 1, 1'000, "scripts that each stream runs in succession: our choice"},
+           {"command-cpu-ms", 4, 1, 0, 60'000, "processor time of a typical command: our choice"},
+           {"programs", 0, 0, 0, 1, "1: each command starts a program; our choice: 0"}},
       .phases = sdet_phases};
 }
 
