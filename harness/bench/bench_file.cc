@@ -61,10 +61,10 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
     return fail(table.subject("profiles"), "is missing", "use profiles = [\"hp-c2447\"]");
   if (!like.name.empty() && profiles.size() > 1)
     return fail(table.subject("name"), "needs exactly one profile",
-                "use one [[device]] for each profile");
+                "use one [[device]] table for each profile");
   if (like.name.find('/') != std::string::npos)
-    return fail(table.subject("name"),
-                "contains a '/', which separates the parts of a trial's key");
+    return fail(table.subject("name"), "contains a '/', which separates the parts of a trial's key",
+                "use '-' instead");
   if (table.has("write-cache")) {
     bool on = false;
     TRY(table.take("write-cache", on));
@@ -97,7 +97,7 @@ Result<void> read_devices(const StrictTable& root, Bench& bench) {
   TRY(const auto tables, root.tables("device"));
   if (tables.empty())
     return fail(root.subject("device"), "is missing",
-                "add [[device]] with profiles = [\"hp-c2447\"]");
+                "add a [[device]] table with profiles = [\"hp-c2447\"]");
   for (const StrictTable& table : tables) {
     TRY(read_one_device(table, bench));
   }
@@ -154,7 +154,7 @@ Result<void> read_timed(const StrictTable& table, Bench& bench) {
   }
   if (like.name.empty())
     return fail(table.subject("name"), "is missing",
-                "name a timed workload (headcrash list timed), or a tool");
+                "use a timed workload (see headcrash list timed) or a tool");
   const auto found = timed::find_timed_workload(like.name);
   if (!found) return within(table.subject("name"), found.error());
   like.timed = *found;
@@ -238,7 +238,7 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
   TRY(const auto tables, root.tables("workload"));
   if (tables.empty())
     return fail(root.subject("workload"), "is missing",
-                "add [[workload]] with name = \"lfs-small-file\"");
+                "add a [[workload]] table with name = \"lfs-small-file\"");
   std::vector<std::string> all_devices, all_filesystems;
   for (const BenchDevice& device : bench.devices) all_devices.push_back(device.name);
   for (const adapters::LinuxAdapter& each : bench.filesystems)

@@ -137,7 +137,7 @@ TEST(BenchFile, RejectsUnmeasurableSettings) {
       {"workload[1].name", "is listed twice"});
   expect_refused(kGood + "[[workload]]\ntool = \"fio\"\njob-file = \"none.fio\"\n", {"none.fio"});
   expect_refused(kGood + "[[workload]]\ntool = \"fs_mark\"\njob = \"x\"\n",
-                 {"workload[1].job", "takes no job"});
+                 {"workload[1].job", "does not take a job"});
 }
 
 TEST(BenchFile, AWorkloadMayHaveASizePerDevice) {

@@ -351,7 +351,7 @@ Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem
   TRY(auto text, parse_job(table, folder));
   job.job = std::move(text);
   if ((tool->job == Job::none || tool->job == Job::ours) && !job.job.empty())
-    return fail(table.subject("job"), fmt::format("{} takes no job", job.tool),
+    return fail(table.subject("job"), fmt::format("{} does not take a job", job.tool),
                 "use options = [\"...\"]");
   if (job.job.size() > kJobMost)
     return fail(table.subject("job"), fmt::format("is longer than {} KiB", kJobMost >> 10));

@@ -110,7 +110,8 @@ TEST(Tool, JobsAreDefaultsOrTheUsers) {
   const ToolCommand compile = tool_command(taken("tool = \"compile\"\noptions = [\"20\"]"), "/mnt");
   EXPECT_EQ(compile.prepare.back(), "20");
   EXPECT_EQ(compile.argv.back(), "20");
-  EXPECT_NE(taken("tool = \"compile\"\njob = \"x\"").job.find("takes no job"), std::string::npos);
+  EXPECT_NE(taken("tool = \"compile\"\njob = \"x\"").job.find("does not take a job"),
+            std::string::npos);
   EXPECT_NE(taken("tool = \"fio\"").job.find("verify="), std::string::npos);
   EXPECT_NE(taken("tool = \"postmark\"").job.find("set location {root}"), std::string::npos);
   const ToolJob dbench = taken("tool = \"dbench\"");

@@ -74,7 +74,7 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign,
           table->subject(key),
           "cannot be combined with [explore], which records workloads on a disk without this "
           "setting",
-          "omit it, or omit [explore] for single power cuts");
+          "omit it, or omit [explore] to test single power cuts");
     }
   }
   for (const auto& read :
@@ -164,7 +164,7 @@ Result<void> read_cut(const StrictTable& root, Campaign& campaign) {
   TRY(table->take("after-persistence-ms", range));
   if (range.size() != 2 || range[0] < 0 || range[1] < range[0] || range[1] > 60'000) {
     return fail(table->subject("after-persistence-ms"),
-                "must be two ascending numbers from 0 to 60000",
+                "must be two ascending numbers of milliseconds from 0 to 60000",
                 "use after-persistence-ms = [0, 50]");
   }
   TRY(table->take("start-s", campaign.start_s, {.least = 0, .most = 3600}));
@@ -246,7 +246,7 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   if (root.has("cut")) {
     return fail(root.subject("cut"),
                 "cannot be combined with [explore], which cuts the power at every point",
-                "omit it, or omit [explore] for single power cuts");
+                "omit it, or omit [explore] to test single power cuts");
   }
   ExplorationDefaults defaults;
   ExploredCell& cell = defaults.cell;
@@ -299,7 +299,7 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   if (base.empty()) return found;
   if (depth >= kDeepestBase)
     return fail(own.subject("base"), "is circular or nested too deeply",
-                fmt::format("omit it from one of the files; `base` may link at most {} files",
+                fmt::format("remove `base` from one of the files; it may link at most {} files",
                             kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {

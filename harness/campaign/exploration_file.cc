@@ -68,14 +68,14 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
           fmt::format(
               "\"{}\" needs the events of an emulated medium, which a plain disk does not have",
               word),
-          "use an array, or record a trial on a profile and run headcrash explore on its "
+          "use an array, or record a trial on a drive profile and run headcrash explore on its "
           "recording");
     }
     if (cell.machine.is_array() && !by_media && strategy != states::Strategy::recovery) {
       return fail(keys.strategies,
-                  fmt::format("\"{}\" applies to the writes of one disk, but {} has several", word,
-                              cell.machine.profile),
-                  "use only physical, member and recovery");
+                  fmt::format("\"{}\" applies to the writes of one disk, but {} has several disks",
+                              word, cell.machine.profile),
+                  "use only the strategies physical, member and recovery");
     }
   }
   return {};
@@ -490,7 +490,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
   if (!exploration.slow.empty() && !own.devices.empty())
     return fail(table->subject("slow"), "requires a plain disk", "omit `profiles` under [device]");
   if (exploration.in_guest_share < 0 || exploration.in_guest_share > 1)
-    return fail(table->subject("in-guest-share"), "must be a share from 0 to 1",
+    return fail(table->subject("in-guest-share"), "must be a number from 0 to 1",
                 "use in-guest-share = 0.05");
   TRY(const auto controls, root.tables("controls"));
   for (const StrictTable& control : controls) {

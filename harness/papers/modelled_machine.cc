@@ -133,7 +133,7 @@ Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(
 
 Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(
     const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr, "a machine image has a file system");
+  invariant(options.system != nullptr, "a machine image must have a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble(Contents::grown));
   profiles::shut_down(machine->built_);
@@ -154,7 +154,8 @@ Result<std::shared_ptr<const MachineImage>> ModelledMachine::image_of(
 
 Result<std::unique_ptr<ModelledMachine>> ModelledMachine::found_cut(
     const ModelledMachineOptions& options, const CutMachine& found) {
-  invariant(options.system != nullptr && !options.image, "a cut machine has a system and no image");
+  invariant(options.system != nullptr && !options.image,
+            "a cut machine must have a file system and no image");
   ModelledMachineOptions as_found = options;
   as_found.image = std::make_shared<MachineImage>(found.media);
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(std::move(as_found)));
@@ -209,7 +210,7 @@ Result<void> ModelledMachine::assemble(Contents contents) {
   if (wanted.size() < used)
     return fail(options_.system->full_name(),
                 "needs a separate log device, but the machine has none",
-                "add the log device as the first of more_disks");
+                "add the log device as the first entry of more_disks");
   TRY(open_stores(plan));
   // An image for a drive is written to the medium of the drive, bypassing any cache, because the
   // host sees the same contents through the cache. An image for an array needs an additional medium
@@ -288,8 +289,7 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
                                           : options_.populate_with_zeroes(vfs, forget_data);
     const auto unmounted = (*mounted)->unmount();
     if (!filled || !unmounted)
-      done =
-          fail("the image", "cannot be populated", "use a larger disk if its space is exhausted");
+      done = fail("the image", "cannot be populated", "use a larger disk if the disk is full");
   });
   machine.system.executor.halt();
   return done;
@@ -399,7 +399,7 @@ ModelledMachine::~ModelledMachine() {
 void ModelledMachine::cut_after(os::TimeNs delay_ns) {
   const auto armed =
       built_.machine->arm({.kind = model::CutTrigger::Kind::after_time, .delay_ns = delay_ns});
-  invariant(armed.has_value(), "a cut at a given time can be armed");
+  invariant(armed.has_value(), "it must be possible to arm a cut at a given time");
 }
 
 void ModelledMachine::cut() {
@@ -446,7 +446,7 @@ Result<std::uint64_t> ModelledMachine::repair(bool fast) {
 }
 
 Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr && !options.image, "mkfs runs on a blank device");
+  invariant(options.system != nullptr && !options.image, "mkfs must run on a blank device");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble(Contents::blank));
   machine->start_system();
@@ -464,7 +464,7 @@ Result<RecoveryStep> ModelledMachine::time_of_mkfs(const ModelledMachineOptions&
 }
 
 Result<Recovery> ModelledMachine::recover(Repair when) {
-  invariant(!system_, "a machine recovers only after a power cut");
+  invariant(!system_, "a machine must not recover before a power cut");
   built_.machine->power_on();
   start_system();
   Recovery recovery;
@@ -496,7 +496,7 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
     if (now() - begun_at > most_ns) {
       return fail("the modelled machine",
                   fmt::format("is not idle after {} s", most_ns / model::kSecondNs),
-                  "this is a bug in the ordering scheme, because data remains dirty");
+                  "this is a bug in the ordering scheme: data remains dirty");
     }
     system_->executor.run_until(now() + model::kSecondNs);
   }

@@ -67,7 +67,7 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     return fail(path.string(), "no such file",
-                "run a campaign first, or name its database with --db");
+                "run a campaign first, or specify its database with --db");
   }
   auto handle = must_read_as_it_stands(path)
                     ? open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
@@ -76,7 +76,7 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   TRY(const auto state, inspect(handle->get(), path, kSchemaVersion));
   if (state == FileState::fresh) {
     return fail(path.string(), "is an empty file",
-                "run a campaign first, or name its database with --db");
+                "run a campaign first, or specify its database with --db");
   }
   if (state == FileState::older) {
     return fail(path.string(), "has the schema of an older version of headcrash",
@@ -408,7 +408,7 @@ Database::~Database() = default;
 Result<Database> Database::open(const std::filesystem::path& path, Access access) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    return fail(path.string(), "is a folder, not a database", "name a file in it");
+    return fail(path.string(), "is a folder, not a database", "use a file in this folder");
   }
   auto handle = access == Access::read_only ? open_for_reading(path) : open_for_writing(path);
   if (!handle) return fail(path.string(), handle.error().problem, handle.error().hint);

@@ -89,7 +89,7 @@ class Remover {
         // With O_DIRECTORY, open() returns ENOTDIR for symbolic links, too, so the message must
         // mention both cases.
         return tl::unexpected(errno == ELOOP || errno == ENOTDIR
-                                  ? steps[i] + " is not a folder, or is a link"
+                                  ? steps[i] + " is not a folder, or is a symbolic link"
                                   : steps[i] + ": " + reason_of(errno));
       }
       folders.push_back(std::move(next));

@@ -108,7 +108,8 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
                            return other.empty() || there.contains(other);
                          });
     });
-    if (ready == waiting.end()) return fail("schema", "the references between tables form a cycle");
+    if (ready == waiting.end())
+      return fail("schema", "the foreign keys of the tables form a cycle");
     there.insert(ready->name);
     ordered.push_back(std::move(*ready));
     waiting.erase(ready);
@@ -296,8 +297,8 @@ class Merge {
     if (!found) return false;
     if (look.text(1) != verdict) {
       return fail(input.path().string(),
-                  fmt::format("trial {} is {} in this database, but {} in {}", key, verdict,
-                              look.text(1), origin_[look.integer(0)].string()),
+                  fmt::format("trial {} has the verdict {} in this database, but {} in {}", key,
+                              verdict, look.text(1), origin_[look.integer(0)].string()),
                   "omit one of the two databases, and repeat both trials with headcrash replay");
     }
     ++outcome_.doubled;
@@ -374,7 +375,7 @@ Result<void> publish(const fs::path& draft, const fs::path& output) {
     if (!problem) return {};
   }
   return fail(output.string(), "cannot be written: " + problem.message(),
-              "choose another place with -o");
+              "choose another path with -o");
 }
 
 Result<MergeOutcome> merge_into(const std::vector<fs::path>& inputs, const fs::path& draft,

@@ -264,7 +264,7 @@ TEST_F(MergeTest, ReportsAFullDiskAtEveryPoint) {
 TEST_F(MergeTest, RejectsContradictoryVerdicts) {
   expect_refused(
       {shard("a", 0, 1, true), shard("b", 0, 1, true, {"replayed", "unmountable", "silent-loss"})},
-      "ace-seq1/1 is unmountable in this database, but replayed in");
+      "ace-seq1/1 has the verdict unmountable in this database, but replayed in");
 }
 
 TEST_F(MergeTest, WritesNothingForUnreadableInput) {

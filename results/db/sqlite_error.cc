@@ -29,9 +29,10 @@ std::string own_words(sqlite3* handle) {
 }  // namespace
 
 Error damaged(const std::filesystem::path& file, const std::string& detail) {
-  return Error{file.string(), "is damaged: " + detail,
-               fmt::format("restore a copy, or recover readable data with: sqlite3 '{}' .recover",
-                           file.string())};
+  return Error{
+      file.string(), "is damaged: " + detail,
+      fmt::format("restore a backup, or recover the readable data with: sqlite3 '{}' .recover",
+                  file.string())};
 }
 
 Error sqlite_error(sqlite3* handle, const std::string& doing) {

@@ -29,7 +29,7 @@ Result<bool> Statement::step() {
   if (bind_code_ != SQLITE_OK) {
     const char* file = sqlite3_db_filename(handle, "main");
     return fail(file == nullptr ? "" : file,
-                std::string("binding a value failed: ") + sqlite3_errstr(bind_code_));
+                std::string("cannot bind a value: ") + sqlite3_errstr(bind_code_));
   }
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;

@@ -274,8 +274,8 @@ class SchemesRun {
       const adapters::DamageCounts& damage = explored.damage;
       if (damage.damaged > 0)
         record.summary += fmt::format(
-            "; {} damaged images and {} interrupted repairs were repaired, {} of them only as far "
-            "as space permitted",
+            "; fsck repaired {} damaged images and repeated {} interrupted repairs; for lack of "
+            "space, it repaired {} images only in part",
             damage.damaged, damage.cut, damage.left);
     }
     record.verdict = oracle::name(worst_);

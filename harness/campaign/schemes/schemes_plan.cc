@@ -244,15 +244,14 @@ CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
   const SchemesCampaign campaign{.type = &type};
   const auto plan = SchemesPlan::create(campaign);
   const std::uint64_t trials = plan ? plan->size() : 0;
-  return {
-      .name = campaign.name(),
-      .title = fmt::format(
-          "Our own {} under every scheme, without guests: all seq-1 workloads, some of seq-2, and "
-          "the families",
-          type.name()),
-      .takes = trials > 5000 ? "half an hour" : "a few minutes",
-      .trials = trials,
-      .states = trials * campaign.budget};
+  return {.name = campaign.name(),
+          .title = fmt::format(
+              "Our own {} under every scheme, without guests: all seq-1 workloads, some seq-2 "
+              "workloads, and the families of workloads",
+              type.name()),
+          .takes = trials > 5000 ? "half an hour" : "a few minutes",
+          .trials = trials,
+          .states = trials * campaign.budget};
 }
 
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
@@ -274,7 +273,8 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     std::string_view number = text;
     TRY(const auto seed, parse_suffix(number, '/', "number"));
     if (workload.faults)
-      return fail(whole, "has two seeds of faults", "use either io-errors/7 or histories/7^7");
+      return fail(whole, "sets the seed of its faults twice",
+                  "use either io-errors/7 or histories/7^7");
     workload.name = std::string(kWithIoErrors) + std::string(text.substr(kIoErrors.size()));
     workload.faults = seed;
   }
@@ -298,7 +298,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     std::string_view number = text;
     TRY(workload.enumerated, parse_suffix(number, '/', "number"));
     if (*workload.enumerated >= workload::kShortSharedLists)
-      return fail(whole, "there is no such list",
+      return fail(whole, "there is no list with this number",
                   fmt::format("use a number below {}", workload::kShortSharedLists));
     if (workload.faults)
       return fail(whole, "cannot be combined with faults, which would change its results",

@@ -279,7 +279,8 @@ Result<void> CellRun::format_and_set_up() {
   bool readable = false;
   const auto tree = look("setup", &readable);
   const auto a = std::ranges::find(tree, std::string("a"), &oracle::ObservedObject::path);
-  if (a == tree.end()) return run::stop(ErrorKind::other, "the setup failed");
+  if (a == tree.end())
+    return run::stop(ErrorKind::other, "the setup failed: the tree has no file a");
   faults_ = faults_of(cell_, filesystem_.type, a->inode);
   TRY(session_->kernel_log());
   return {};

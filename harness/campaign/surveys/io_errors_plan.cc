@@ -123,7 +123,7 @@ Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign
                   campaign.filesystem.empty() ? kAllFilesystems : campaign.filesystem,
                   campaign.failed),
       "there is no such cell",
-      fmt::format("the file systems are {}; the failing requests are {}", subjects, failures));
+      fmt::format("known file systems: {}; known failing requests: {}", subjects, failures));
 }
 
 }  // namespace headcrash::campaign

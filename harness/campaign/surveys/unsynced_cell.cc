@@ -170,7 +170,8 @@ Result<void> UnsyncedRun::await_cut() {
     const auto message = guest_->receive(milliseconds(100));
     const auto status = device_->control().request({{"power", "status"}});
     if (!status)
-      return run::stop(ErrorKind::other, "waiting for the cut: " + status.error().message());
+      return run::stop(ErrorKind::other,
+                       "cannot wait for the power cut: " + status.error().message());
     if (status->value("power", "") == "off") return {};
     if (message && !failure) failure = run::failure_of(*message, workload_.operations);
     if (failure && message && message->contains("ok"))
@@ -193,7 +194,7 @@ Result<void> UnsyncedRun::recover() {
   if (!filesystem_.replay_by_mount && !filesystem_.replay.argv.empty()) {
     TRY(const auto replayed, session_->exec(run::in_guest(filesystem_.replay.argv)));
     if (!filesystem_.replay.good(replayed.exit_code))
-      return run::stop(ErrorKind::not_repairable, "the replay failed: " + replayed.output);
+      return run::stop(ErrorKind::not_repairable, "the journal replay failed: " + replayed.output);
   }
   std::string why;
   TRY(const auto mounted, session_->mount(filesystem_, &why));
@@ -207,7 +208,8 @@ Result<void> UnsyncedRun::conclude(db::TrialRecord& record) {
   TRY(const auto timing, timing_of(recording()));
   record.cut_at_ns = timing.cut_at_ns;
   const auto ages = change_ages(workload_, timing.marks, timing.cut_at_ns, tree_);
-  if (ages.empty()) return fail(cell_.key(), "no round had finished before the cut");
+  if (ages.empty())
+    return fail(cell_.key(), "no round of the workload had finished before the cut");
   const LossSummary summary = summary_of(ages);
   const WritebackSetting& setting = *cell_.setting;
   const std::string& type = filesystem_.type;

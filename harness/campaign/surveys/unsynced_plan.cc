@@ -115,7 +115,7 @@ Result<std::vector<UnsyncedCell>> unsynced_cells(const UnsyncedCampaign& campaig
     settings += fmt::format("{}{}", settings.empty() ? "" : ", ", each.name);
   return fail(fmt::format("{}/{}/{}", kUnsyncedName, campaign.filesystem, campaign.setting),
               "there is no such cell",
-              fmt::format("the file systems are {}; the settings are {}", filesystems, settings));
+              fmt::format("known file systems: {}; known settings: {}", filesystems, settings));
 }
 
 }  // namespace headcrash::campaign

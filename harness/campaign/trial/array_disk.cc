@@ -30,11 +30,11 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
   if (!machine.is_array()) {
     if (machine.faults_in_recovery().empty()) return bytes;
     return fail("fault " + machine.faults_in_recovery().front(), "requires an array",
-                "use an array as the disk; a plain disk cannot have faults");
+                "use an array as the disk; faults cannot be injected into a plain disk");
   }
   if (filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "has an external log, which cannot be combined with an array",
-                "choose another file system, or no array");
+                "choose another file system, or omit the array");
   if (filesystem.stack)
     return fail(filesystem.name, "is on a stack of disks, which cannot be combined with an array",
                 "omit the array, or the stack");

@@ -347,7 +347,7 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
                .account = report->account,
                .replay = report->replay};
     } else {
-      entry.account += "\n(no description could be written: " + report.error().message() + ")";
+      entry.account += "\n(cannot write a description: " + report.error().message() + ")";
     }
   }
   state->failure = std::move(entry);

@@ -132,8 +132,9 @@ Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, st
     }
   }
   if (reader.truncated_bytes() > 0) {
-    return fail(recording.string(), "ends in the middle of an event",
-                "the server was killed or its disk was full");
+    return fail(
+        recording.string(), "ends in the middle of an event",
+        "free some space and repeat the trial; the server was killed, or its disk was full");
   }
   if (!run.cut_at_ns)
     return fail(recording.string(), "contains no power cut", "this is a bug in headcrash");

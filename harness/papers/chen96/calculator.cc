@@ -74,7 +74,8 @@ struct Asked {
   /// Describes an error in the parameters. Returns an empty string if they are valid.
   static std::string wrong(const Context& context) {
     for (const char* positive : {"memory-mb", "disk-mb-s", "positioning-ms"}) {
-      if (context.parameter(positive) <= 0) return fmt::format("{} must be more than 0", positive);
+      if (context.parameter(positive) <= 0)
+        return fmt::format("{} must be greater than 0", positive);
     }
     for (const char* size : {"write-mb-s", "file-set-mb", "burst-mb", "longest-delay-s"}) {
       if (context.parameter(size) < 0) return fmt::format("{} must be at least 0", size);

@@ -126,7 +126,7 @@ std::vector<ClaimAnswer> figure_1_on_machine(const Context& context) {
       "of half the lifetime is not");
   const double bound_s = longest_delay_s(kCacheMb, kDiskMbPerS);
   add_row(bound, "all workloads of figure 1", "longest optimal delay", "s", {}, longest,
-          "a workload needs a longer delay than the model's");
+          "one workload has no optimal delay among the tested delays");
   add_rule(bound, fmt::format("at most 85 MB / 3 MB/s = {:.3g} s", bound_s), {{"longest", longest}},
            [&] { return *longest <= bound_s; });
   return {bound, grid};
@@ -145,7 +145,8 @@ Figure optimal_of(ClaimAnswer& answer, const Workload& workload, const char* nam
     const bool reads_keep_up = workload.read_bytes == 0 || (read && *read >= kAsFast);
     if (written && *written >= kAsFast && reads_keep_up && !optimal) optimal = delay;
   }
-  add_row(answer, name, "optimal delay", "s", {}, optimal, "none of the delays is as fast");
+  add_row(answer, name, "optimal delay", "s", {}, optimal,
+          "no tested delay is as fast as an infinite delay");
   return optimal;
 }
 

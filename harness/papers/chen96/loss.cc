@@ -187,18 +187,18 @@ std::vector<ClaimAnswer> loss(Context& context) {
       .title =
           "Loss versus the response time of a read, for update intervals of 0, 1, 5, 15 and 30 s",
       .x = "mean response time of a read (ms)",
-      .y = "oldest lost, 99th percentile (s)"};
+      .y = "age of the oldest lost change, 99th percentile (s)"};
   Plot changes{
       .name = "loss-against-changes",
       .title =
           "Loss versus the response time of a change, for update intervals of 0, 1, 5, 15 and 30 s",
       .x = "mean response time of a change (ms)",
-      .y = "oldest lost, 99th percentile (s)",
+      .y = "age of the oldest lost change, 99th percentile (s)",
       .logarithmic_x = true};
   Plot delays{.name = "loss-by-delay",
               .title = "Interval periodic update: the oldest lost change, by delay",
               .x = "delay (s)",
-              .y = "oldest lost change of all cuts (s)"};
+              .y = "age of the oldest lost change of all cuts (s)"};
   const auto policies = loss_policies(context.scaled);
   for (const Mounted& mounted : loss_systems()) {
     if (context.scaled && mounted.system != "conventional" && mounted.type != "lfs") continue;

@@ -104,7 +104,7 @@ const std::vector<Column>& columns() {
 
 const Column& column(std::string_view name) {
   const auto found = std::ranges::find(columns(), name, &Column::name);
-  invariant(found != columns().end(), "a workload is part of the comparison");
+  invariant(found != columns().end(), "a workload must be part of the comparison");
   return *found;
 }
 

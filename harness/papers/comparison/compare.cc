@@ -9,7 +9,7 @@ Paper experiment() {
   std::vector<Parameter> of_aged = usual_parameters();
   of_aged.push_back(
       {"aged-mib", 128,
-       "part of the drive to use, in MiB; the load overwrites a smaller part more often"});
+       "size of the used part of the drive, in MiB; a smaller part is overwritten more often"});
   of_aged.push_back({"turnovers", 3,
                      "turnovers after the disk is full: bytes written, divided by the bytes in "
                      "use"});
@@ -18,7 +18,7 @@ Paper experiment() {
       "All our file systems on one modelled machine, with the same workloads",
       {{"fairness", "Eleven conditions of a fair comparison, and how they are met", 1, fairness},
        {"drive", "One drive with its write cache off", 1, drive, usual_parameters()},
-       {"drive-cache", "One drive with its write cache on and with flushes", 1, drive_cache,
+       {"drive-cache", "One drive with its write cache on, and with flush commands", 1, drive_cache,
         usual_parameters()},
        {"fast-drive", "One drive of 60 GB with its write cache off, and a Pentium 4", 1, fast_drive,
         usual_parameters()},
@@ -34,8 +34,8 @@ Paper experiment() {
        {"recovery",
         "Time from a power cut to the first mount and to full consistency, 1, 10 and 44 GB", 1,
         recovery, usual_parameters()},
-       {"summary", "The fastest systems, their costs and their losses: all of the above", 1,
-        summary, of_aged}}};
+       {"summary", "Summary of all other parts: the fastest systems, their costs and their losses",
+        1, summary, of_aged}}};
 }
 
 }  // namespace headcrash::experiment::compare

@@ -25,7 +25,7 @@ constexpr const char* kBlockBytes = "8192";
 
 std::shared_ptr<const adapters::SystemUnderTest> registered(const char* type, const char* system) {
   const auto machine = machine_with(type, system);
-  invariant(machine.has_value(), "a compared system is in the registry");
+  invariant(machine.has_value(), "a compared system must be in the registry");
   return machine->system;
 }
 
@@ -203,9 +203,9 @@ std::vector<Parameter> usual_parameters() {
       {"seeds", 3,
        "number of seeds of each cell; a seed determines contents, random choices, disk angles and "
        "phases of the syncer"},
-      {"delay-seconds", 30, "age in seconds at which systems with a delay write a change"},
+      {"delay-seconds", 30, "age in seconds at which systems with delayed writes write a change"},
       {"machine", 1,
-       "machine of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM "
+       "machine of the other parts; 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM "
        "60 GB drive"}};
 }
 

@@ -30,7 +30,7 @@ Aged aged_image(const Row& row, const MachineChoice& choice, const AgeingOptions
   machine.populate = [&](Vfs& vfs) -> VfsResult<void> {
     const auto disk = age(vfs, options);
     if (!disk) {
-      made.error = fmt::format("could not be aged: errno {}", disk.error().value);
+      made.error = fmt::format("cannot be aged: errno {}", disk.error().value);
       return forward_errno(disk);
     }
     made.disk = *disk;

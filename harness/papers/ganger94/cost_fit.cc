@@ -63,7 +63,8 @@ std::vector<double> fit_costs(std::span<const PrintedTime> times, std::span<cons
   // undetermined cost is thus equal to its estimate.
   NormalEquations equations(costs.size());
   for (const PrintedTime& time : times) {
-    invariant(time.counts.size() == costs.size(), "each printed time has one count for each cost");
+    invariant(time.counts.size() == costs.size(),
+              "each printed time must have one count for each cost");
     const double weight = 1 / (spread.time * time.seconds);
     std::vector<double> factors(costs.size());
     double estimated_s = 0;

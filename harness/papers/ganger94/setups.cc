@@ -75,7 +75,7 @@ Paper paper() {
            {},
            kSeeds,
            true},
-          {"semantics", "Permanent data when a call returns (GP-29)", 1, semantics, {}, 0},
+          {"semantics", "Data that is permanent when a call returns (GP-29)", 1, semantics, {}, 0},
           {"fsync", "fsync after a burst (GP-30)", 1, fsync_after_burst},
           {"lines", "Lines of code of each scheme (GP-31)", 1, lines_of_code, {}, 0},
           {"integrity", "Crash states that break a rule (GP-32)", 1, integrity},
@@ -124,7 +124,7 @@ ufs::FileSystem& mounted_ufs(ModelledMachine& machine) {
 
 UfsSetup ufs_setup(const char* variant) {
   auto scheme = ufs::find_scheme_variant(variant);
-  invariant(scheme.has_value(), "each scheme of the paper exists in ufs");
+  invariant(scheme.has_value(), "each scheme of the paper must exist in ufs");
   return {.name = variant, .scheme = *std::move(scheme)};
 }
 

@@ -34,7 +34,7 @@ std::vector<Parameter> crash_parameters() {
                         "seconds of load before the power cut; 900 in the "
                         "paper"});
   parameters.push_back(
-      {"most-per-s", 1200, "the highest load of figures 7 and 8; above 3000 in the paper"});
+      {"most-per-s", 1200, "highest load of figures 7 and 8, NFS ops/s; above 3000 in the paper"});
   return parameters;
 }
 

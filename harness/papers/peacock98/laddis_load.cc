@@ -126,7 +126,7 @@ std::size_t LaddisLoad::folder_of(std::uint64_t process, std::uint64_t file) con
 }
 
 void LaddisLoad::fail_with(const char* what, int error) {
-  if (outcome_.error.empty()) outcome_.error = fmt::format("{} was refused: errno {}", what, error);
+  if (outcome_.error.empty()) outcome_.error = fmt::format("{} failed: errno {}", what, error);
   stops_ = true;
 }
 
@@ -314,11 +314,11 @@ void LaddisLoad::replied(const NfsRequest& request, const NfsReply& reply) {
   const TimeNs now = machine_.now();
   if (request.kind == NfsKind::read) {
     Stamp stamp;
-    if (reply.data.size() != kTransferBytes) return fail_with("a whole block", 0);
+    if (reply.data.size() != kTransferBytes) return fail_with("a read with a short reply", 0);
     std::memcpy(&stamp, reply.data.data(), sizeof stamp);
     if (stamp.version != 0 &&
         (stamp.file != request.tag || stamp.block != request.offset / kTransferBytes))
-      return fail_with("another block's data", 0);
+      return fail_with("a read that returned another block's data", 0);
   }
   if (options_.keeps_history &&
       (request.kind == NfsKind::write || request.kind == NfsKind::set_attributes))
@@ -423,9 +423,9 @@ std::vector<std::string> LaddisLoad::broken_promises() {
         until = one.replied_at == 0 ? os::TimeNs{INT64_MAX} : one.replied_at;
     for (const Written& one : file.history)
       if (one.slot == slot && one.replied_at != 0 && one.arrived_at > until)
-        return broken.push_back(fmt::format("{}: slot {} has {} instead of the acknowledged {}",
-                                            file.name, static_cast<std::int64_t>(slot), found,
-                                            one.version));
+        return broken.push_back(
+            fmt::format("{}: slot {} has version {} instead of the acknowledged version {}",
+                        file.name, static_cast<std::int64_t>(slot), found, one.version));
   };
   os::Account account{.name = "auditor"};
   machine_.system().run_as(account, [&] {
@@ -451,8 +451,9 @@ std::vector<std::string> LaddisLoad::broken_promises() {
     for (const Made& made : made_) {
       const bool there = vfs.stat(tops_[made.top] + "/" + made.name).has_value();
       if (made.there && !made.removing && !there)
-        broken.push_back(made.name + ": its creation was acknowledged");
-      if (made.removed && there) broken.push_back(made.name + ": its removal was acknowledged");
+        broken.push_back(made.name + ": is missing, although its creation was acknowledged");
+      if (made.removed && there)
+        broken.push_back(made.name + ": exists, although its removal was acknowledged");
     }
   });
   return broken;

@@ -27,11 +27,12 @@ os::TimeNs ns_of(double seconds) {
 }  // namespace
 
 std::vector<Parameter> load_parameters() {
-  return {{"seconds", 30, "measured seconds of load for each point; 600 in the paper"},
-          {"warm-seconds", 15, "seconds of load before the measurement"},
-          {"precision-percent", 8,
-           "gap between the highest sustained load and the lowest load that is not sustained"},
-          {"nfsds", 64, "threads of the server; the paper does not state the number"}};
+  return {
+      {"seconds", 30, "measured seconds of load for each point; 600 in the paper"},
+      {"warm-seconds", 15, "seconds of load before the measurement"},
+      {"precision-percent", 8,
+       "largest gap in percent between the highest sustained load and the lowest unsustained one"},
+      {"nfsds", 64, "number of the server's threads; the paper does not state it"}};
 }
 
 double precision_of(const Context& context) {

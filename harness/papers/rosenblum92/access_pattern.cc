@@ -51,15 +51,16 @@ AccessGenerator::AccessGenerator(const AccessPattern& pattern, std::uint32_t fil
                                  std::uint64_t seed)
     : pattern_(pattern), files_(files), random_(seed) {
   invariant(files > 0 && files <= (std::uint32_t{1} << 31),
-            "the number of files is between 1 and 2^31");
+            "the number of files must be from 1 to 2^31");
   hot_limit_ = files / 2;
   if (pattern.kind == AccessPattern::Kind::hot_and_cold) {
     hot_limit_ = static_cast<std::uint32_t>(std::llround(pattern.hot_files * files));
     hot_threshold_ = static_cast<std::uint64_t>(pattern.hot_references * kTwoTo32);
-    invariant(hot_limit_ > 0 && hot_limit_ < files, "both groups of hot-and-cold have files");
+    invariant(hot_limit_ > 0 && hot_limit_ < files,
+              "both groups of a hot-and-cold pattern must have files");
   } else if (pattern.kind == AccessPattern::Kind::exponential) {
     const double mean_files = pattern.mean * files;
-    invariant(mean_files > 0, "the mean of an exponential pattern is above 0");
+    invariant(mean_files > 0, "the mean of an exponential pattern must be greater than 0");
     hot_limit_ = static_cast<std::uint32_t>(std::min(kLn10 * mean_files, files - 1.0));
     median_ = mean_files * minus_log_one_minus(.5);
     constexpr std::size_t kIntervals = std::size_t{1} << kTableBits;

@@ -36,7 +36,7 @@ double normal_quantile(double share) {
 std::vector<std::uint64_t> sizes_of(const AgeingOptions& options) {
   const auto files =
       static_cast<std::size_t>(std::lround(options.bytes_in_use / options.file_bytes));
-  invariant(files > 0, "a load has files");
+  invariant(files > 0, "a load must have files");
   std::vector<double> shape(files);
   for (std::size_t i = 0; i < files; ++i)
     shape[i] = std::exp(options.size_spread * normal_quantile((static_cast<double>(i) + .5) /
@@ -81,7 +81,7 @@ const std::vector<ProductionDisk>& production_disks() {
 
 const ProductionDisk& production_disk(const std::string& name) {
   const auto found = std::ranges::find(production_disks(), name, &ProductionDisk::name);
-  invariant(found != production_disks().end(), "the file system is in table 6-2");
+  invariant(found != production_disks().end(), "the file system must be in table 6-2");
   return *found;
 }
 
@@ -112,7 +112,7 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
   const auto files = static_cast<std::uint32_t>(sizes_.size());
   groups_ = (files + options.files_together - 1) / options.files_together;
   if (options.folder_share > 0) {
-    invariant(options.files_together == 1, "files that are removed by folder die alone otherwise");
+    invariant(options.files_together == 1, "if folder_share is set, files_together must be 1");
     folders_ = (files + options.files_per_folder - 1) / options.files_per_folder;
   }
   std::vector<double> ages(groups_);

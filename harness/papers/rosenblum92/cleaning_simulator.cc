@@ -114,17 +114,17 @@ CleaningSimulator::CleaningSimulator(const SimulatorOptions& options)
       selector_(cleaning_options(options)),
       recycling_selector_(recycling_options(options)) {
   invariant(options.utilization > 0 && options.utilization < 1,
-            "the utilization is between 0 and 1");
+            "the utilization must be between 0 and 1");
   invariant(options.files_per_segment > 0 && options.logs > 0,
-            "a segment holds files, and there is a log");
+            "a segment must hold files, and there must be at least one log");
   invariant(options.separation != WriteSeparation::none || options.logs == 1,
-            "several logs have a write separation");
+            "if there are several logs, they must have a write separation");
   shift_ = static_cast<std::uint32_t>(std::bit_width(options.files_per_segment - 1));
   const double per_segment = options.files_per_segment;
   const auto segments =
       static_cast<std::uint32_t>(std::ceil(options.files / options.utilization / per_segment));
   const std::uint64_t slots = std::uint64_t{segments} << shift_;
-  invariant(slots < (std::uint64_t{1} << 32), "there are fewer than 2^32 slots");
+  invariant(slots < (std::uint64_t{1} << 32), "there must be fewer than 2^32 slots");
   where_.resize(options.files);
   owner_.resize(slots);
   modified_.resize(slots);
@@ -146,7 +146,7 @@ CleaningSimulator::CleaningSimulator(const SimulatorOptions& options)
   logs_.resize(options.logs + (own_log ? 1 : 0));
   cleaners_log_ = own_log ? options.logs : options.logs - 1;
   invariant(clean_.size() > logs_.size() + options.reserved_segments,
-            "every log has a free segment");
+            "there must be a free segment for every log");
   keeps_times_ = options.selection != lfs::Selection::greedy ||
                  options.order == lfs::WriteBackOrder::by_age ||
                  options.separation != WriteSeparation::none;
@@ -155,7 +155,8 @@ CleaningSimulator::CleaningSimulator(const SimulatorOptions& options)
 }
 
 void CleaningSimulator::write(std::uint64_t files) {
-  invariant(now_ + files < (std::uint64_t{1} << 32), "a simulation has at most 2^32 writes");
+  invariant(now_ + files < (std::uint64_t{1} << 32),
+            "a simulation must have fewer than 2^32 writes");
   while (files > 0) {
     const std::span<const std::uint32_t> next =
         next_files(options_.writes_between_idle_times ? std::min(files, until_idle_) : files);
@@ -266,7 +267,7 @@ std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
 void CleaningSimulator::ensure_room(std::uint32_t log) {
   Log& l = logs_[log];
   for (std::uint32_t tries = 0; l.next == l.end; ++tries) {
-    invariant(tries <= 2 * segments(), "cleaning frees space");
+    invariant(tries <= 2 * segments(), "cleaning must free space");
     if (l.open && l.plugging && next_run(l)) return;
     close(l);
     if (lfs::must_start(selector_.options(), clean_segments()))
@@ -305,18 +306,20 @@ void CleaningSimulator::verify() const {
     for (std::uint32_t i = 0; i < options_.files_per_segment; ++i) {
       const std::uint32_t slot = first_slot(segment) + i;
       if (!is_live(slot)) continue;
-      invariant(where_[owner_[slot]] == slot, "a live slot is its file's place");
+      invariant(where_[owner_[slot]] == slot,
+                "the slot of a live file must be the recorded place of the file");
       ++live[segment];
       ++all;
     }
-    invariant(live[segment] == usage_[segment].live, "a segment counts its live slots");
+    invariant(live[segment] == usage_[segment].live,
+              "the count of live slots of a segment must be correct");
     invariant(usage_[segment].state != State::clean || live[segment] == 0,
-              "a clean segment has no live files");
+              "a clean segment must not have live files");
   }
-  invariant(all == options_.files, "every file has one live slot");
+  invariant(all == options_.files, "every file must have one live slot");
   for (const std::uint32_t segment : clean_)
     invariant(usage_[segment].state == State::clean,
-              "the list of clean segments contains clean segments only");
+              "the list of clean segments must not contain other segments");
 }
 
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability) {

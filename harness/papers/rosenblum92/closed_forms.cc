@@ -45,7 +45,8 @@ double uniform_steady_state(double overall_u) {
 }
 
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u) {
-  invariant(pattern.kind == AccessPattern::Kind::hot_and_cold, "only hot-and-cold has two groups");
+  invariant(pattern.kind == AccessPattern::Kind::hot_and_cold,
+            "the access pattern must be hot-and-cold, which has two groups");
   // Bounds for a ternary search, which requires a function with a single minimum.
   double low = 1e-6, high = 1 - 1e-6;
   for (int step = 0; step < kSteps; ++step) {

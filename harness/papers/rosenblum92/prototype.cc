@@ -27,7 +27,7 @@ namespace {
 
 ufs::SchemeVariant variant(const char* name) {
   auto found = ufs::find_scheme_variant(name);
-  invariant(found.has_value(), "the schemes of the peer file systems exist in ufs");
+  invariant(found.has_value(), "the schemes of the peer file systems must exist in ufs");
   return *std::move(found);
 }
 

@@ -95,9 +95,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   fmt::print(
-      "{} rounds of {} M writes, 524288 files; millions of writes per second of processor time: "
-      "fastest\n"
-      "(slowest); the peer is a loop that only moves files, without a cleaner\n\n"
+      "{} rounds of {} million writes, 524288 files.\n"
+      "Millions of writes per second of processor time: fastest round (slowest round).\n"
+      "The peer is a loop that only moves files, without a cleaner.\n\n"
       "{:<44} {:>14}   {:>14}   {:>5}\n",
       kRounds, writes / 1'000'000, "", "simulator", "peer", "ratio");
   compare("uniform, greedy, 75 %", writes, {});

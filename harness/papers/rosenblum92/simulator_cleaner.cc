@@ -73,7 +73,7 @@ void CleaningSimulator::find_candidates() {
 }
 
 void CleaningSimulator::clean_pass(std::span<const lfs::Candidate> victims) {
-  invariant(!victims.empty(), "the simulated disk has a segment to clean");
+  invariant(!victims.empty(), "the simulated disk must have a segment to clean");
   ++counts_.passes;
   blocks_.clear();
   for (const lfs::Candidate& victim : victims) gather(victim);
@@ -111,7 +111,7 @@ void CleaningSimulator::write_back(std::uint32_t log) {
     Log& l = logs_[log];
     if (l.next == l.end && !(l.open && l.plugging && next_run(l))) {
       close(l);
-      invariant(!clean_.empty(), "the clean segments have room for the live data");
+      invariant(!clean_.empty(), "the clean segments must have room for the live data");
       open_clean(log);
     }
     put_back(logs_[log], done);

@@ -57,7 +57,7 @@ double CleaningSimulator::plug_time(const PlugCounts& counts) const {
 
 void CleaningSimulator::open_plugged(std::uint32_t log, std::uint32_t segment) {
   const PlugCounts plugged = plug_counts(segment);
-  invariant(plugged.holes > 0, "a segment to be plugged has a dead slot");
+  invariant(plugged.holes > 0, "a segment to be plugged must have a dead slot");
   ++counts_.segments_plugged;
   counts_.runs_plugged += plugged.runs;
   if (!options_.positioning.access_each_run &&
@@ -177,7 +177,7 @@ bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
     while (done < blocks_.size() && (log.next < log.end || next_run(log)));
     close(log);
   }
-  invariant(done == blocks_.size(), "the dead slots have room for the live data");
+  invariant(done == blocks_.size(), "the dead slots must have room for the live data");
   log = before;
   return true;
 }

@@ -50,7 +50,7 @@ class StateJudge {
       return fail("crash states", "the folder for temporary files is not writable",
                   "set TMPDIR to a writable folder");
     const auto lab_disk = system_.lab_disk(workload.disk);
-    if (!lab_disk) return fail(workload.name, "there is no disk \"" + workload.disk + "\"");
+    if (!lab_disk) return fail(workload.name, "has no disk \"" + workload.disk + "\"");
     TRY(const auto operations, workload::make_workload({.name = workload.name}));
     TRY(const auto formatted,
         in_process::format_disk(system_.type(), *lab_disk, folder_.path() / "formatted.hcrec"));

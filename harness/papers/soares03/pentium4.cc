@@ -59,7 +59,7 @@ const char* scheme_of(System system) {
 Setup ufs_setup(System system, const MachineChoice& choice) {
   const bool journalled = system == System::ext3;
   auto variant = ufs::find_scheme_variant(scheme_of(system));
-  invariant(variant.has_value(), "the schemes of ext2 and ext3 exist in ufs");
+  invariant(variant.has_value(), "the schemes of ext2 and ext3 must exist in ufs");
   variant->block_copy = true;
   variant->mount.options.journal.interval_ns = interval_ns(choice, kExt3S);
   Setup made{.name = full_name(name(system), choice), .machine = machine_of(choice)};

@@ -14,7 +14,7 @@ Paper paper() {
         "dbench, figure 4 and table II (MS-03 to MS-06)",
         1,
         dbench,
-        {{"percent", 25, "share of the load's 122 808 operations for each client"},
+        {{"percent", 25, "percentage of the load's 122 808 operations that each client runs"},
          {"every-count", 0,
           "1: runs with 1, 4, 8, 16 and 32 clients; 0: runs with 1, 8 and 32 clients"}},
         kSeeds},

@@ -160,8 +160,8 @@ class Notes {
     }
     const std::size_t measured = bench_.trials.size() - bench_.failed();
     if (late > 0)
-      add("late trials: {} of {} (requests took over 5 % longer than on the modelled drive; times are partly the "
-          "host's)",
+      add("late trials: {} of {} (requests took over 5 % longer than on the modelled drive, so times partly measure the "
+          "host)",
           late, measured);
     if (busy > 0)
       add("trials on a busy host: {} of {} (other processes used more than {:.0f} % of its CPU)",
@@ -231,7 +231,7 @@ std::string difference(const Standing& s) {
   const auto points = [](double ratio) { return (ratio - 1) * 100; };
   const double change = points(s.to_best.ratio);
   if (!s.to_best.interval) {
-    return s.pairs == 0 ? fmt::format("{:+.1f} %, unpaired", change)
+    return s.pairs == 0 ? fmt::format("{:+.1f} %, no paired repetitions", change)
                         : fmt::format("{:+.1f} %, pairs: {}", change, s.pairs);
   }
   const double low = points(s.to_best.interval->low), high = points(s.to_best.interval->high);

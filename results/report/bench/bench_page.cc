@@ -37,7 +37,7 @@ Section recovery_plots_section(const Benchmark& bench, const std::vector<Plot>& 
   if (plots.empty()) return {};
   return {
       .id = "recovery",
-      .title = "Recovery against size",
+      .title = "Recovery time by size",
       .html =
           Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
           "<p class=\"note\">Time of each step after a power cut against one parameter, with all "
@@ -53,7 +53,7 @@ Section ageing_section(const Benchmark& bench, const std::vector<Plot>& plots) {
   if (plots.empty()) return {};
   return {
       .id = "ageing",
-      .title = "As the file system ages",
+      .title = "Times and layout as the file system ages",
       .html =
           Dashes(entrant_names(bench)).legend() + plot_grid(plots) +
           "<p class=\"note\">Each measured phase by the number of days that the file system had "

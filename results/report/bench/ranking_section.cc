@@ -22,8 +22,8 @@ using Kind = Column::Kind;
 /// If there are more rankings than this, the page groups the rankings by device and collapses them.
 constexpr std::size_t kRankingsInTheOpen = 6;
 constexpr const char* kVirtualTimeNote =
-    "<p class=\"note\">In virtual time the guest&#39;s clock stops while it computes, and "
-    "advances when it waits for the device or a timer. These times do not include the processor "
+    "<p class=\"note\">In virtual time the guest&#39;s clock stops while the guest computes, and "
+    "advances while it waits for the device or a timer. These times do not include the processor "
     "time of a file system, so the ranking can differ from the ranking on a machine with a slow "
     "processor. Each repetition has a different seed. Equal seeds give equal times to the "
     "nanosecond, so intervals show only the effect of the seeds, without noise.</p>\n";
@@ -263,8 +263,8 @@ Section bench_overview(const Benchmark& bench) {
               "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> no other file system is "
               "significantly faster: by more than {1:.0f}&nbsp;%, in a t test of equal "
               "repetitions at {0:.0f}&nbsp;% confidence, corrected for all pairs of the row "
-              "(Holm)</span> <span>multiple of the best time: {2}</span> {3}<span>idle: the time "
-              "is that of a timer or a write-back delay</span></p>\n",
+              "(Holm)</span> <span>multiple of the best time: {2}</span> {3}<span>idle: most of "
+              "the time is a wait for a timer or a write-back delay</span></p>\n",
               statistics::kConfidence * 100, kTie * 100, shade_scale(),
               bench.clock() == "virtual" ? "<span>virtual time: processor time is zero</span> "
               : bench.in_virtual_time()
@@ -349,7 +349,7 @@ Section baseline_section(const BaselineComparison& comparison) {
   out += table({Change::worse, Change::better});
   out +=
       folded(Change::cannot_tell, "inconclusive cells") + folded(Change::same, "unchanged cells");
-  return {.id = "baseline", .title = "Since the baseline", .html = out};
+  return {.id = "baseline", .title = "Changes since the baseline", .html = out};
 }
 
 }  // namespace headcrash::report

@@ -105,7 +105,7 @@ std::string plot_grid(const std::vector<Plot>& plots) {
 Section recovery_section(const Facts& facts) {
   Section section{.id = "recovery", .title = "Recovery times", .html = {}};
   if (facts.recovery.empty()) {
-    section.html = nothing("No trial reached a recovery.");
+    section.html = nothing("No trial reached the recovery phase.");
     return section;
   }
   std::string tables;
@@ -139,7 +139,7 @@ Section recovery_section(const Facts& facts) {
   section.html =
       (facts.recovery.size() <= kRecoveriesInTheOpen
            ? tables
-           : details(fmt::format("{} cells by step", facts.recovery.size()), tables)) +
+           : details(fmt::format("{} cells, by step", facts.recovery.size()), tables)) +
       "<p class=\"note\">Model time of the emulated drive: median (bar) and range (line) over "
       "the trials of a cell. Wall time includes the guest&#39;s processor and the host.</p>\n" +
       query_note("recovery", facts.run.id);

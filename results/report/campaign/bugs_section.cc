@@ -107,7 +107,7 @@ std::string card(const Facts& facts, const Bug& bug) {
   for (std::size_t i = 0; i < bug.instances.size() && i < kInstancesMost; ++i)
     list += instance_of(facts, bug.instances[i]);
   if (bug.instances.size() > kInstancesMost)
-    list += fmt::format("<p class=\"note\">{} more are in the database.</p>\n",
+    list += fmt::format("<p class=\"note\">{} more failure reports are in the database.</p>\n",
                         bug.instances.size() - kInstancesMost);
   return out +
          details(bug.instances.size() == 1

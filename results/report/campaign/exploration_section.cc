@@ -92,7 +92,7 @@ std::string coverage_table(const Facts& facts) {
                                        {"generated", Kind::number},
                                        {"distinct", Kind::number},
                                        {"checked", Kind::number},
-                                       {"mean share of a trial's states", Kind::number},
+                                       {"generated share of a trial's states, mean", Kind::number},
                                        {"left out"}};
   std::vector<std::vector<std::string>> rows;
   for (const StrategyCoverage& c : facts.coverage) {

@@ -280,7 +280,7 @@ Result<Facts> outline(Reader& reader, db::Database& database, std::int64_t run) 
   reader.each("run", [&](const Row& row) { facts.run = run_of(row); });
   if (!reader.error() && facts.run.id == 0) {
     return fail(database.path().string(), fmt::format("has no run {}", run),
-                "omit --run for the newest run");
+                "omit --run to use the newest run");
   }
   reader.each("filesystems",
               [&](const Row& row) { facts.filesystems.push_back(row.text("filesystem")); });

@@ -82,7 +82,7 @@ std::vector<std::string> invalidities(const std::vector<IoErrorRow>& rows) {
     reported |= row.first == "EIO" || row.second == "EIO" || row.after_sync == "EIO";
   }
   if (lasting_data && !reported)
-    said.emplace_back("no fsync failed with EIO while a data write failed permanently");
+    said.emplace_back("data writes failed permanently, but no fsync failed with EIO");
   return said;
 }
 
@@ -99,7 +99,7 @@ std::string later_answers(const IoErrorRow& row) {
 std::string table_of(const std::vector<IoErrorRow>& rows) {
   std::string text =
       fmt::format("{:46} {:22} {:6} {:18} {:11} {:22} {}\n", "cell", "fsync: 1st 2nd re sync",
-                  "syncfs", "later: a b c", "mount", "a: cache reread end", "after recovery");
+                  "syncfs", "later fsync: a b c", "mount", "a: cache reread end", "after recovery");
   for (const IoErrorRow& row : rows) {
     if (!row.measured()) {
       text += fmt::format("{:46} {}: {}\n", row.key, row.verdict, row.why);
@@ -145,10 +145,10 @@ std::vector<Section> sections_of(const std::vector<IoErrorRow>& rows, std::int64
                        .css_class = "cell"});
   }
   const std::string all = html_table({{"cell"},
-                                      {"what failed first"},
+                                      {"first failed request"},
                                       {"fsync: first, second, reopened, after sync"},
                                       {"syncfs"},
-                                      {"later: same file, another, new"},
+                                      {"later fsync: same file, another file, new file"},
                                       {"mount"},
                                       {"the written data: page cache, read again, at the end"},
                                       {"after recovery"},

@@ -115,19 +115,20 @@ std::vector<std::string> group_line(const Group& group) {
   return line;
 }
 
-const std::vector<Column> kColumns{{"file system"},
-                                   {"setting"},
-                                   {"cuts", Column::Kind::number},
-                                   {"oldest lost, median (s)", Column::Kind::number},
-                                   {"most (s)", Column::Kind::number},
-                                   {"expiry, scan and commit (s)", Column::Kind::number},
-                                   {"create (s)", Column::Kind::number},
-                                   {"rename (s)", Column::Kind::number},
-                                   {"write (s)", Column::Kind::number},
-                                   {"append (s)", Column::Kind::number},
-                                   {"overwrite (s)", Column::Kind::number},
-                                   {"lost (kB)", Column::Kind::number},
-                                   {"within"}};
+const std::vector<Column> kColumns{
+    {"file system"},
+    {"setting"},
+    {"cuts", Column::Kind::number},
+    {"age of the oldest lost change, median (s)", Column::Kind::number},
+    {"most (s)", Column::Kind::number},
+    {"sum of expiry, scan and commit (s)", Column::Kind::number},
+    {"create (s)", Column::Kind::number},
+    {"rename (s)", Column::Kind::number},
+    {"write (s)", Column::Kind::number},
+    {"append (s)", Column::Kind::number},
+    {"overwrite (s)", Column::Kind::number},
+    {"lost (kB)", Column::Kind::number},
+    {"within"}};
 
 /// Draws, for each file system, the fraction of lost changes by age in seconds.
 Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) {
@@ -265,8 +266,8 @@ Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std
   std::string verdict;
   for (const std::string& each : invalid) verdict += "INVALID: " + each + "\n";
   const std::string counts = fmt::format(
-      "cuts: {}, including controls: {}; not measured: {}; losses older than the intervals plus "
-      "{:g} s: {}",
+      "cuts: {}, including controls: {}; not measured: {}; groups with losses older than the "
+      "intervals plus {:g} s: {}",
       report.cells, controls, report.not_measured, kDrainMs / kMsPerS, beyond);
   report.text = text_table_of(groups, cuts) + verdict + counts + "\n";
   report.summary = {{"run", report.run},     {"groups", rows},

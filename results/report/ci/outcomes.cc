@@ -177,7 +177,7 @@ Result<void> write_ci_files(const CiFiles& files, const std::string& title,
                         const std::string& text) -> Result<void> {
     if (file.empty()) return {};
     TRY(make_folder(std::filesystem::path(file).parent_path(),
-                    fmt::format("choose another place with {}", option)));
+                    fmt::format("choose another path with {}", option)));
     return write_whole(file, text);
   };
   TRY(write(files.junit, "--junit", as_junit(title, cases)));

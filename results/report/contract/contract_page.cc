@@ -67,7 +67,7 @@ std::string list_of(const std::vector<std::string>& lines) {
 std::string description_of(const ContractRow& row) {
   std::string html = fmt::format("<p>{}.</p>\n", escape(row.relies));
   if (!row.initial.empty()) html += "<p>Initial state, synced:</p>\n" + list_of(row.initial);
-  html += "<p>Operations, cut anywhere:</p>\n" + list_of(row.operations);
+  html += "<p>Operations; the power may be cut at any point:</p>\n" + list_of(row.operations);
   html += "<p>Allowed afterwards:</p>\n" + list_of(row.allowed);
   return html + fmt::format("<p>The seeded defect that this test detects: {}.</p>\n",
                             escape(fmt::format("{}", fmt::join(row.defect, ", "))));

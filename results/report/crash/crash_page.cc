@@ -386,7 +386,8 @@ std::string writes_at_risk(const CrashPage& page) {
   if (any_finding) columns.push_back({"finding about"});
   out += html_table(columns, rows, "cards writes");
   if (all > kWritesListed)
-    out += fmt::format("<p class=\"note\">{} more.</p>\n", all - kWritesListed);
+    out +=
+        fmt::format("<p class=\"note\">{} more writes are not listed.</p>\n", all - kWritesListed);
   return out + "</section>\n";
 }
 
@@ -451,7 +452,8 @@ std::string states(const CrashPage& page) {
                    html_table({{"state"}, {"strategy"}, {"verdict"}, {"what was wrong"}}, rows,
                               "cards values"));
   if (failed > kStatesListed)
-    out += fmt::format("<p class=\"note\">{} more.</p>\n", failed - kStatesListed);
+    out += fmt::format("<p class=\"note\">{} more states are not listed.</p>\n",
+                       failed - kStatesListed);
   return out + "</section>\n";
 }
 

@@ -187,7 +187,7 @@ std::string own_heat_map(const OwnTable& table) {
   }
   return fmt::format("<h3>{}</h3>\n", escape(table.title)) +
          heat_map(table.columns[1], columns, rows) +
-         "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> not beaten by any other</span> "
+         "<p class=\"legend\"><span><b class=\"yes\">&#9679;</b> no other system beats it</span> "
          "<span>multiple of the best time: " +
          shade_scale() + "</span></p>\n";
 }
@@ -617,7 +617,7 @@ std::string scoreboard(const std::vector<Claim>& claims) {
                         : html_table({{"claim; rules that do not hold"}, {"result"}, {"checks"}},
                                      rows, "cards claims");
   if (without_rules > kNumbersOnlyNamed)
-    out += fmt::format("<p>{} more have numbers only.</p>\n", without_rules);
+    out += fmt::format("<p>{} more claims have numbers, but no rules.</p>\n", without_rules);
   else if (!without.empty())
     out += fmt::format("<p>Numbers only: {}</p>\n", without);
   return out;

@@ -143,8 +143,9 @@ void add_notes(const Facts& facts, std::vector<std::string>& notes) {
   };
   note("trials without a power cut", uncut, "they do not test crashes");
   note("harness errors", harness, "not judged");
-  note("late trials", late,
-       "requests took over 5 % longer than on the modelled drive; times are partly the host's");
+  note(
+      "late trials", late,
+      "requests took over 5 % longer than on the modelled drive, so times partly measure the host");
   note("trials with clock=off", clockless,
        "model times are valid; no request was completed at the drive's speed");
   if (unconfirmed > 0)

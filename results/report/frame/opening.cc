@@ -98,8 +98,8 @@ std::string opening(const Facts& facts, const Answer& answer) {
   std::string out = "<header>\n";
   if (!answer.valid) {
     out +=
-        "<div class=\"invalid\" role=\"alert\"><strong>This report is invalid</strong> Controls that were not as "
-        "expected:<ul>\n";
+        "<div class=\"invalid\" role=\"alert\"><strong>This report is invalid</strong> Controls with unexpected "
+        "results:<ul>\n";
     for (const auto& control : answer.failed_controls)
       out += fmt::format("<li>{}</li>\n", escape(control));
     out += "</ul></div>\n";
