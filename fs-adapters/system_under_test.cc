@@ -30,7 +30,8 @@ Result<void> ImageReader::walk(
       [&](const std::string& path, const ImageName& entry) -> Result<bool> {
         TRY(const auto child, inode(entry.inode));
         if (!child.allocated)
-          return damaged(entry.inode, fmt::format("is not allocated, but named '{}'", entry.name));
+          return damaged(entry.inode,
+                         fmt::format("is not allocated, but has the name '{}'", entry.name));
         visit(path, child);
         return child.type == FileType::directory;
       },

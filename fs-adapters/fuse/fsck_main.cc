@@ -89,8 +89,9 @@ int look(const Check& check) {
   print(*report, kToBeReplayed);
   fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
              !report->nothing_found() ? "not clean"
-             : report->was_clean      ? "clean"
-                                      : "no damage found, but not cleanly unmounted");
+             : report->was_clean
+                 ? "clean"
+                 : "no damage was found, but the file system was not cleanly unmounted");
   return report->nothing_found() ? kFine : kLeft;
 }
 
@@ -188,7 +189,8 @@ int run(int argc, char** argv) {
   if (argc - ::optind != 1)
     return report_error({program, "needs one device", program + " -h prints help"}, kWrongCall);
   if (call->without_log && !call->log.empty())
-    return report_error({"--without-log", "conflicts with --log", "use one of them"}, kWrongCall);
+    return report_error({"--without-log", "conflicts with --log", "omit --log or --without-log"},
+                        kWrongCall);
   const auto access =
       call->mode == Mode::look ? DeviceStore::Access::read_only : DeviceStore::Access::repair;
   const auto devices = OpenedDevices::open(argv[::optind], call->log, access);

@@ -267,8 +267,9 @@ class Checker::State {
       const Inode& inode = *kept.inode;
       ++inodes_found_;
       if (inode.version != kept.entry.version)
-        find(FindingKind::inode, fmt::format("inode {}: version {}, but {} in the map", number,
-                                             inode.version, kept.entry.version));
+        find(FindingKind::inode,
+             fmt::format("inode {}: has version {}, but version {} in the inode map", number,
+                         inode.version, kept.entry.version));
       if (!inode.is_directory() && !inode.is_regular() && !inode.is_symlink())
         find(FindingKind::inode, fmt::format("inode {}: invalid mode {:o}", number, inode.mode));
       if (inode.size_bytes > superblock().file_bytes_max())
@@ -302,8 +303,9 @@ class Checker::State {
     }
     if (!kept.pointer_problem.empty()) return find(FindingKind::pointer, kept.pointer_problem);
     if (sectors != inode.sectors)
-      find(FindingKind::pointer, fmt::format("inode {}: uses {} sectors, but claims {}",
-                                             inode.number, sectors, inode.sectors));
+      find(FindingKind::pointer,
+           fmt::format("inode {}: uses {} sectors, but its sector count is {}", inode.number,
+                       sectors, inode.sectors));
   }
 
   void check_tables() {
@@ -388,8 +390,8 @@ class Checker::State {
         find(FindingKind::unreachable,
              fmt::format("inode {} has no name, but its link count is {}", number, inode.links));
       else if (links != inode.links)
-        find(FindingKind::links,
-             fmt::format("inode {}: has {} links, but claims {}", number, links, inode.links));
+        find(FindingKind::links, fmt::format("inode {}: has {} links, but its link count is {}",
+                                             number, links, inode.links));
     }
   }
 
@@ -398,8 +400,8 @@ class Checker::State {
     for (SegmentNumber i = 0; i < superblock().segments; ++i) {
       const SegmentUsage& usage = r().usage()[i];
       if (r().live_bytes(i) != live_[i])
-        find(FindingKind::usage, fmt::format("segment {}: {} live bytes, but {} in the table", i,
-                                             live_[i], r().live_bytes(i)));
+        find(FindingKind::usage, fmt::format("segment {}: {} live bytes, but {} in the usage table",
+                                             i, live_[i], r().live_bytes(i)));
       const bool active = i == c.segment || i == c.next_segment;
       if (active != (usage.state == SegmentState::active) ||
           (usage.state == SegmentState::clean && live_[i] != 0))

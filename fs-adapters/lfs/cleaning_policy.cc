@@ -64,7 +64,7 @@ void SegmentSelector::rank(std::span<const Candidate> candidates, double least) 
   ranked_.clear();
   for (std::uint32_t i = 0; i < candidates.size(); ++i) {
     invariant(candidates[i].live <= options_.segment_size,
-              "a segment's live data fit into the segment");
+              "a segment's live data must fit into the segment");
     const double value = worth_under<kSelection>(candidates[i], options_.segment_size);
     if (value >= least && candidates[i].live < options_.segment_size) ranked_.push_back({value, i});
   }

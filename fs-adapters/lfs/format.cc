@@ -358,7 +358,7 @@ std::uint32_t Checkpoint::sectors_for(std::uint32_t map_blocks, std::uint32_t us
 std::vector<std::byte> encode(const Checkpoint& c, const Superblock& superblock) {
   invariant(c.map_blocks.size() == superblock.map_blocks() &&
                 c.usage_blocks.size() == superblock.usage_blocks(),
-            "lfs: a checkpoint lists every block of the inode map and the usage table");
+            "lfs: a checkpoint must list every block of the inode map and the usage table");
   std::vector<std::byte> bytes(std::size_t{superblock.checkpoint_sectors} * kSectorBytes);
   const std::span<std::byte> b(bytes);
   store32(b, 0, kCheckpointMagic);

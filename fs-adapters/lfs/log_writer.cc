@@ -147,7 +147,7 @@ VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode)
     const auto item = plan->region.add({static_cast<Content>(block.level), inode.number,
                                         map_[inode.number].version, block.index,
                                         static_cast<std::uint8_t>(sectors)});
-    invariant(item.has_value(), "lfs: a new region has room for a block");
+    invariant(item.has_value(), "lfs: a new region must have room for a block");
     plan->blocks.push_back({&inode, block, *item});
   }
   if (!room_for(*plan, 1, 0, 0)) TRY(emit(plan));
@@ -168,7 +168,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   if (place.in_inode) {
     old = std::exchange(inode.disk.pointers[place.slot], address);
   } else {
-    invariant(static_cast<bool>(parent), "lfs: the index blocks of a written block are cached");
+    invariant(static_cast<bool>(parent), "lfs: the index blocks of a written block must be cached");
     const std::size_t at = std::size_t{place.slot} * kPointerBytes;
     old = load32(parent.bytes(), at);
     store32(parent.bytes(), at, address);
@@ -184,7 +184,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   inode.disk.sectors += bytes / kSectorBytes;
   // The stored block may be shorter than its buffer; the bytes that are left out are zero.
   os::HeldBuffer buffer = cache.cached(key_of(inode, planned.block));
-  invariant(static_cast<bool>(buffer), "lfs: a dirty block is cached");
+  invariant(static_cast<bool>(buffer), "lfs: a dirty block must be cached");
   const std::size_t length = std::min(buffer.bytes().size(), into.size());
   std::memcpy(into.data(), buffer.bytes().data(), length);
   cache.release(std::move(buffer));
@@ -212,7 +212,7 @@ void Store::fill_inodes(Plan& plan, std::size_t first_item) {
     dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());
     inode.placed_size = inode.disk.size_bytes;
     inode.changed = false;
-    invariant(inode.dirty.empty(), "lfs: an inode is written after its blocks");
+    invariant(inode.dirty.empty(), "lfs: an inode must be written after its blocks");
     to_write_.erase(inode.number);
     settle(inode);
   }
@@ -299,7 +299,7 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
     const std::size_t sectors = std::min<std::size_t>(left, s_.block_sectors());
     const auto item = plan->region.add(
         {.content = Content::inodes, .sectors = static_cast<std::uint8_t>(sectors)});
-    invariant(item.has_value(), "lfs: a plan has room for its inodes");
+    invariant(item.has_value(), "lfs: a plan must have room for its inodes");
     left -= sectors;
   }
   plan->region.place(s_.segment_start(segment_) + offset_);
@@ -333,7 +333,7 @@ VfsResult<void> Store::replan(std::unique_ptr<Plan>& plan) {
   plan = std::make_unique<Plan>(s_, room_in_segment());
   for (std::size_t i = 0; i < old->region.size(); ++i)
     invariant(plan->region.add(old->region.entry(i)).has_value(),
-              "lfs: a region fits into an empty segment");
+              "lfs: a region must fit into an empty segment");
   plan->blocks = old->blocks;
   plan->inodes = old->inodes;
   plan->map_blocks = old->map_blocks;
@@ -375,8 +375,7 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
       break;
     bytes += inode.dirty.size() * s_.block_bytes;
     inodes_.refer(inode);
-    invariant(inode.lock.try_lock(),
-              "lfs: an inode is still unlocked when the log writer locks it");
+    invariant(inode.lock.try_lock(), "lfs: an inode must be unlocked when the log writer locks it");
     handles.push_back(Handle(*this, inode, nullptr));
     inodes.push_back(&inode);
   }

@@ -14,9 +14,9 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"segment-size", 's', "BYTES", "segment size, a multiple of the block size; default: 512K"},
     {"align", 'a', "BYTES",
      "alignment of the first segment, for example an array's stripe size; default: 64K"},
-    {"bytes-per-inode", 'i', "BYTES", "bytes of the device for each inode; default: 4096"},
+    {"bytes-per-inode", 'i', "BYTES", "bytes of device space per inode; default: 4096"},
     {"reserve", 'm', "PERCENT",
-     "share of segments kept free for the cleaner, at least 7 segments; default: 8"},
+     "percentage of segments kept free for the cleaner, at least 7 segments; default: 8"},
     {"checksums", 'c', "0|1",
      "0: log regions have no checksums, as in Sprite; the disk must then write the last sector of "
      "a request last; default: 1"},

@@ -483,7 +483,7 @@ Result<void> Store::load_tables(const Checkpoint& c) {
   for (SegmentNumber i = 0; i < s_.segments; ++i)
     if (usage_[i].live_bytes > s_.segment_bytes())
       return fail("lfs usage table",
-                  fmt::format("segment {} has more live bytes than its size", i));
+                  fmt::format("segment {} has more live bytes than it can hold", i));
   return {};
 }
 

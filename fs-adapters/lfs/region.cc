@@ -13,7 +13,7 @@ bool Region::has_room(std::uint32_t entries, std::uint32_t sectors) const {
 
 std::optional<std::size_t> Region::add(const SummaryEntry& entry) {
   invariant(start_ == 0 && entry.sectors != 0,
-            "lfs: items are added to a region before it is placed");
+            "lfs: items must be added to a region before it is placed");
   if (!has_room(1, entry.sectors)) return std::nullopt;
   content_sectors_ += entry.sectors;
   entries_.push_back(entry);

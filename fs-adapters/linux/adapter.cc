@@ -488,9 +488,10 @@ Result<std::filesystem::path> own_kernel(const std::string& path) {
   const bool is_folder = std::filesystem::is_directory(path, error);
   if (is_folder &&
       !std::filesystem::is_regular_file(std::filesystem::path(path) / "Kconfig", error))
-    return fail(path, "not a kernel source folder", kKernelHint);
+    return fail(path, "is not a kernel source folder", kKernelHint);
   if (!is_folder && !std::filesystem::is_regular_file(path, error))
-    return fail(path, "neither a kernel file, a kernel source folder nor a version", kKernelHint);
+    return fail(path, "is neither a kernel file, nor a kernel source folder, nor a version",
+                kKernelHint);
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
   return whole.has_filename() ? whole : whole.parent_path();
 }
@@ -503,7 +504,7 @@ std::string missing_tool_hint(const LinuxAdapter& adapter) {
         "install {} (scripts/setup installs it); the next run packs it into the guest",
         adapter.package);
   }
-  return "add the program to [guest] tools of the adapter, or install its package";
+  return "add the program to tools in the adapter's [guest] section, or install its package";
 }
 
 namespace {
@@ -542,7 +543,7 @@ Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack
     return fail(
         fmt::format("file system \"{}\"", adapter.name),
         fmt::format("keeps its log on a second disk, and cannot run on the stack {}", stack->name),
-        "use a file system on one device");
+        "use a file system that needs only one device");
   for (GuestCommand* command :
        {&adapter.mkfs, &adapter.mount, &adapter.replay, &adapter.check, &adapter.repair}) {
     command->argv =
@@ -583,11 +584,10 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel) {
                 fmt::format("\"{}\" is neither a kernel version nor a path with a '/'", kernel),
                 kKernelHint);
   if (!adapter.guest.kernel.empty())
-    return fail(subject, "names a kernel, but the file system already has one",
-                "remove one of them");
+    return fail(subject, "names a kernel, but its adapter already sets one", "remove one of them");
   if (!adapter.guest.modules.empty())
-    return fail(subject, "has modules, which fit only one kernel",
-                "set the kernel under [guest] of a separate adapter");
+    return fail(subject, "has kernel modules, which fit only one kernel",
+                "set the kernel in the [guest] section of a separate adapter file");
   std::string name = kernel, place = kernel;
   if (is_path) {
     TRY(const auto path, own_kernel(kernel));

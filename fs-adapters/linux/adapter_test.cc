@@ -127,7 +127,7 @@ TEST(Adapter, MissingToolHintNamesThePackage) {
             std::string::npos);
   LinuxAdapter own = *load_adapter("f2fs");
   own.package.clear();
-  EXPECT_NE(missing_tool_hint(own).find("[guest] tools"), std::string::npos);
+  EXPECT_NE(missing_tool_hint(own).find("adapter's [guest] section"), std::string::npos);
 }
 
 TEST(Adapter, GuestFilesAreRelativeToTheAdapter) {
@@ -285,7 +285,7 @@ TEST(Adapter, KernelMayBeAPath) {
       "own@bzImage");
   const auto none = load_adapter("xfs@./no/such/kernel");
   ASSERT_FALSE(none);
-  EXPECT_NE(none.error().message().find("neither a kernel file, a kernel source folder"),
+  EXPECT_NE(none.error().message().find("neither a kernel file, nor a kernel source folder"),
             std::string::npos);
   LinuxAdapter again = *tree;
   ASSERT_TRUE(replace_kernel(again, "7.3"));
@@ -322,7 +322,7 @@ TEST(Adapter, RejectsASecondKernel) {
   EXPECT_NE(load_adapter((folder / "own.toml@6.12").string())
                 .error()
                 .message()
-                .find("names a kernel, but the file system already has one"),
+                .find("names a kernel, but its adapter already sets one"),
             std::string::npos);
   EXPECT_NE(load_adapter((folder / "modules.toml@6.12").string())
                 .error()

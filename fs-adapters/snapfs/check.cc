@@ -143,7 +143,7 @@ class Checker {
     if (!done) return find(FindingKind::pointer, done.error().message(), inode.number);
     if (sound && blocks != inode.blocks)
       find(FindingKind::pointer,
-           fmt::format("inode {}: uses {} blocks, but claims {}", inode.number, blocks,
+           fmt::format("inode {}: uses {} blocks, but its block count is {}", inode.number, blocks,
                        inode.blocks),
            inode.number);
   }
@@ -215,7 +215,8 @@ class Checker {
              number);
       else if (links != inode.links)
         find(FindingKind::links,
-             fmt::format("inode {}: has {} links, but claims {}", number, links, inode.links),
+             fmt::format("inode {}: has {} links, but its link count is {}", number, links,
+                         inode.links),
              number);
     }
     if (unlinked != s_.unlinked)

@@ -159,7 +159,7 @@ TEST_F(SnapfsCheck, ABlockBeyondTheEnd) {
 }
 TEST_F(SnapfsCheck, AWrongBlockCount) {
   edit_inode(inode("d/large").number, [](Inode& one) { ++one.blocks; });
-  expect(FindingKind::pointer, "uses 21 blocks, but claims 22");
+  expect(FindingKind::pointer, "uses 21 blocks, but its block count is 22");
 }
 
 TEST_F(SnapfsCheck, ABlockWithTwoFiles) {
@@ -223,7 +223,7 @@ TEST_F(SnapfsCheck, AnInvalidChunk) {
 
 TEST_F(SnapfsCheck, AWrongLinkCount) {
   edit_inode(inode("small").number, [](Inode& one) { one.links = 3; });
-  expect(FindingKind::links, "has 2 links, but claims 3");
+  expect(FindingKind::links, "has 2 links, but its link count is 3");
 }
 TEST_F(SnapfsCheck, AnUnreachableInodeWithALink) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });

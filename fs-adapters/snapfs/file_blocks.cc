@@ -25,7 +25,7 @@ class RoomCheck {
     if (operation_.room == 0) return;
     operation_.used_room += operation_.allocated - before_;
     invariant(operation_.used_room <= operation_.room,
-              "snapfs: a write allocates at most the blocks that were reserved for it");
+              "snapfs: a write must not allocate more blocks than were reserved for it");
   }
   RoomCheck(const RoomCheck&) = delete;
   RoomCheck& operator=(const RoomCheck&) = delete;

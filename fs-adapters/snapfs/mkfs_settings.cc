@@ -11,10 +11,10 @@ namespace {
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"block-size", 'b', "BYTES", "block size, 512 to 8192; default: 4096"},
-    {"bytes-per-inode", 'i', "BYTES", "bytes of the device for each inode; default: 8192"},
+    {"bytes-per-inode", 'i', "BYTES", "bytes of device space per inode; default: 8192"},
     {"inodes", 'N', "COUNT", "number of inodes; overrides bytes-per-inode"},
     {"intent-log", 'l', "BYTES",
-     "size of the intent log, which fsync writes instead of a commit; 0 (default): no log"},
+     "size of the intent log, to which fsync writes instead of committing; 0 (default): no log"},
     {"version-check", 'c', "every|first",
      "check the generation in every sector of a superblock (default), or only in the first sector, "
      "as a control"},

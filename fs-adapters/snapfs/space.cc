@@ -13,7 +13,7 @@ void BlockSpace::take(BlockAddress address) {
 }
 
 void BlockSpace::give_back(BlockAddress address) {
-  invariant(taken(address), "snapfs: a block was in use before it was freed");
+  invariant(taken(address), "snapfs: a block must be in use before it is freed");
   taken_[address / 64] &= ~(std::uint64_t{1} << (address % 64));
   ++free_;
 }

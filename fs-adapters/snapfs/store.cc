@@ -164,7 +164,7 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   Generation& generation =
       operation != nullptr ? generation_of(*operation) : generation_to_change();
   invariant(inode.changed_in <= generation.number || options_.operations_straddle,
-            "snapfs: an inode is changed only in the newest generation");
+            "snapfs: an inode must be changed only in the newest generation");
   if (options_.mixes_generations && closing_ && &generation != closing_.get())
     mix_into_closing(inode.disk);
   inode.changed_in = generation.number;
@@ -307,7 +307,7 @@ Operation* Store::current_operation() const {
 }
 
 void Store::begin_operation(Operation& operation) {
-  invariant(!barrier_ || stopped_, "snapfs: no operation begins while a barrier is up");
+  invariant(!barrier_ || stopped_, "snapfs: no operation may begin while a barrier is up");
   operation.has_reserve = true;
   ++reserving_;
   operations_[executor.current()] = &operation;

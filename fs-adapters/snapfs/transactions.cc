@@ -42,7 +42,7 @@ void Store::wait_for_transactions() {
   const std::uint64_t begun = transactions_begun_;
   while (!transactions_.empty() && !stopped_) transactions_changed_.wait();
   invariant(transactions_begun_ == begun,
-            "snapfs: no transaction begins while a spawn waits for running transactions");
+            "snapfs: no transaction may begin while a spawn waits for running transactions");
   spawn_waits_ = false;
   transactions_changed_.wake_all();
 }

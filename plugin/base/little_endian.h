@@ -14,11 +14,12 @@
 
 namespace headcrash::little_endian {
 
-static_assert(std::endian::native == std::endian::little, "integers on the disk are little-endian");
+static_assert(std::endian::native == std::endian::little,
+              "the host must be little-endian, as are the integers on the disk");
 
 template <typename Number>
 [[gnu::always_inline]] inline Number load(std::span<const std::byte> bytes, std::size_t offset) {
-  invariant(offset + sizeof(Number) <= bytes.size(), "a read stays inside the block");
+  invariant(offset + sizeof(Number) <= bytes.size(), "a read must stay inside the block");
   Number value;
   std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
@@ -27,7 +28,7 @@ template <typename Number>
 template <typename Number>
 [[gnu::always_inline]] inline void store(std::span<std::byte> bytes, std::size_t offset,
                                          Number value) {
-  invariant(offset + sizeof value <= bytes.size(), "a write stays inside the block");
+  invariant(offset + sizeof value <= bytes.size(), "a write must stay inside the block");
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 

@@ -37,7 +37,7 @@ void PackedStore::pack(const model::SectorStore& medium, const Next& next) {
       const std::uint64_t page = lba / kPageSectors, first = page * kPageSectors;
       const std::uint64_t count = std::min(kPageSectors, sectors_ - first);
       const auto read = medium.read(first, std::span(bytes).first(count * kSectorBytes));
-      invariant(read.has_value(), "reading from memory succeeds");
+      invariant(read.has_value(), "reading from memory must succeed");
       if (base_) changed_[page] = true;
       for (std::uint64_t i = 0; i < count; ++i)
         if (const auto sector =

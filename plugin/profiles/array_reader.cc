@@ -79,7 +79,7 @@ ArrayBox read_array(ProfileTable& top, ReadErrors& errors) {
     errors.add(safety.full("region-kib"), "dirty-region recovery needs a region size",
                "set the amount of data that one bit covers");
   } else if (p.region_idle_ns < model::kMillisecondNs) {
-    errors.add(safety.full("region-idle-ms"), "is too short", "use at least 1");
+    errors.add(safety.full("region-idle-ms"), "is too short", "use at least 1 ms");
   }
   return box;
 }

@@ -88,10 +88,10 @@ Result<std::uint64_t> sectors_of(const MachineDevice& device) {
       std::uint64_t{physical_sector_sectors(*device.stack)} * model::kSectorBytes;
   const std::string subject = fmt::format("device {}: size", device.name);
   if (*device.size_bytes == 0 || *device.size_bytes % unit != 0) {
-    return fail(
-        subject,
-        fmt::format("{} bytes are not a multiple of the sector size {}", *device.size_bytes, unit),
-        fmt::format("use a multiple of {}", unit));
+    return fail(subject,
+                fmt::format("{} bytes are not a multiple of the sector size, {} bytes",
+                            *device.size_bytes, unit),
+                fmt::format("use a multiple of {}", unit));
   }
   const std::uint64_t sectors = *device.size_bytes / model::kSectorBytes;
   if (sectors > all) {
@@ -122,10 +122,12 @@ Result<void> check_write_cache(const MachineDevice& device) {
 Result<void> check_range(const NvramProfile& cache, std::uint64_t sectors,
                          const std::string& name) {
   if (cache.range_lba < sectors && cache.range_sectors <= sectors - cache.range_lba) return {};
-  return fail(fmt::format("device {}: size", name),
-              fmt::format("leaves {} sectors below the cache {}, fewer than the cached range",
-                          sectors, cache.name),
-              "use a larger size");
+  return fail(
+      fmt::format("device {}: size", name),
+      fmt::format(
+          "leaves {} sectors on the device below the cache {}, too few for the cached range",
+          sectors, cache.name),
+      "use a larger size");
 }
 
 class Planner {
@@ -189,7 +191,7 @@ class Builder {
     }
     if (!made) return made;
     invariant((*made)->characteristics().sectors == plan_.all[id].sectors,
-              "a built device has the planned size");
+              "a built device must have the planned size");
     built_.all[id].device = made->get();
     TRY(break_it(id));
     if (plan_.all[id].parent) built_.machine->name_part(plan_.all[id].name, **made);

@@ -96,9 +96,10 @@ class DriveReader {
     t.finish();
     const double period_rpm = 60e12 / static_cast<double>(p_.revolution_ps);
     if (std::abs(period_rpm / nominal_rpm_ - 1) > 0.02) {
-      errors_.add("rotation.period-ps",
-                  fmt::format("is {:.0f} rpm, far from nominal-rpm", period_rpm),
-                  "one revolution takes 60e12 / rpm picoseconds");
+      errors_.add(
+          "rotation.period-ps",
+          fmt::format("corresponds to {:.0f} rpm, which is far from nominal-rpm", period_rpm),
+          "one revolution takes 60e12 / rpm picoseconds");
     }
   }
 

@@ -135,7 +135,8 @@ std::vector<model::TimeNs> ProfileTable::milliseconds_list(const std::string& ke
   std::vector<model::TimeNs> list;
   for (const double value : take(key, std::vector<double>())) {
     if (value < 0 || value > kTimeMax) {
-      errors_->add(full(key), fmt::format("must be milliseconds from 0 to {}", kTimeMax),
+      errors_->add(full(key),
+                   fmt::format("must be a number of milliseconds from 0 to {}", kTimeMax),
                    "correct it");
       return {};
     }

@@ -166,7 +166,7 @@ class StackLoader {
       return fail(top.subject("member"),
                   fmt::format("lists {} profiles, but layout.members is {}", list.keys().size(),
                               array.members),
-                  "use one profile for all members, or one for each");
+                  "list one profile for all members, or one for each member");
     }
     for (std::size_t i = 0; i < array.members; ++i) {
       TRY(const auto member, read_below(list, fmt::format("member[{}]", i), folder, &array));

@@ -83,7 +83,8 @@ int validate_all(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
     files.push_back(entry.path());
-  if (error) return complain({folder, error.message(), "name the folder of the .closed traces"});
+  if (error)
+    return complain({folder, error.message(), "name the folder that contains the .closed traces"});
   std::sort(files.begin(), files.end());
   fmt::print("{:30} {:>8} {:>9} {:>9} | {:^35} | {:^35}\n", "", "", "measured", "model",
              "demerit %", "within 1 ms, %");

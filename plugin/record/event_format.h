@@ -15,7 +15,8 @@
 
 namespace headcrash::record {
 
-static_assert(std::endian::native == std::endian::little, "recordings have the host's byte order");
+static_assert(std::endian::native == std::endian::little,
+              "the host must be little-endian, as are recordings");
 
 inline constexpr std::array<unsigned char, 8> kMagic = {'H', 'C', 'R', 'E', 'C', 0, 0, 2};
 inline constexpr std::uint64_t kSlotsAt = 16;

@@ -99,7 +99,7 @@ void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32
 }
 
 void ExtentIndex::assign(std::uint64_t lba, std::uint64_t count, ExtentLocation where) {
-  invariant(lba <= sectors_ && count <= sectors_ - lba, "an extent is within its medium");
+  invariant(lba <= sectors_ && count <= sectors_ - lba, "an extent must be within its medium");
   while (count > 0) {
     const std::uint64_t first = lba % kChunkSectors;
     const std::uint64_t run = std::min(count, kChunkSectors - first);

@@ -186,7 +186,9 @@ Result<void> LogStore::State::read_events(RecordingReader& reader, RecordingWrit
     if (e.kind != Kind::media || (e.device < indexes.size() && !header.devices[e.device].medium))
       continue;
     if (!has(e.device, e.lba, e.sectors))
-      return fail(path, fmt::format("the MEDIA event at offset {} exceeds its device", e.offset),
+      return fail(path,
+                  fmt::format("the MEDIA event at offset {} extends beyond the end of its device",
+                              e.offset),
                   "the recording is damaged: restore it, or record into another file");
     apply_media(indexes[e.device], e.lba, e.sectors, media_bytes(e));
   }
@@ -287,7 +289,7 @@ void LogStore::State::append_held() {
 
 void LogStore::State::expect_nothing_held() {
   invariant(held.kind != HeldRun::Kind::bytes,
-            "a drive reports each store write to the observer immediately");
+            "a drive must report each store write to the observer immediately");
   append_held();
 }
 

@@ -382,7 +382,7 @@ TEST_F(LogStoreTest, AMissingReportBreaksAnInvariant) {
         static_cast<void>(log->store(0)->write(3, data));
         log->acknowledged(0, {.id = 1});
       },
-      "reports each store write");
+      "report each store write");
 }
 
 /// A drive that needs bytes must not accept a recording without data as its store.

@@ -42,7 +42,8 @@ Result<ExtentIndex> follow(RecordingReader& reader, const std::filesystem::path&
     if (e.kind != Kind::media || e.device != device) continue;
     if (e.lba > sectors || e.sectors > sectors - e.lba)
       return fail(path,
-                  fmt::format("the MEDIA event at offset {} exceeds sector {}", e.offset, sectors),
+                  fmt::format("the MEDIA event at offset {} extends beyond the device's {} sectors",
+                              e.offset, sectors),
                   "the recording is damaged: restore it");
     if (!e.moved) ++image.media_events;
     apply_media(index, e.lba, e.sectors, media_bytes(e));

@@ -272,7 +272,7 @@ Result<std::optional<Event>> RecordingReader::next(PayloadUse use) {
 
 Result<void> RecordingReader::read_bytes(const Event& event, std::uint64_t skip,
                                          std::span<std::byte> into) const {
-  invariant(event.bytes_at != 0, "bytes are read only from events that contain bytes");
+  invariant(event.bytes_at != 0, "bytes must be read only from events that contain bytes");
   return read_at(event.bytes_at + skip * model::kSectorBytes, into);
 }
 

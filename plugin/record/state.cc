@@ -70,7 +70,8 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
     if (e.kind != Kind::media || e.device != device) continue;
     if (e.lba > sectors || e.sectors > sectors - e.lba)
       return fail(recording,
-                  fmt::format("the MEDIA event at offset {} exceeds sector {}", e.offset, sectors),
+                  fmt::format("the MEDIA event at offset {} extends beyond the device's {} sectors",
+                              e.offset, sectors),
                   "the recording is damaged: restore it");
     line->steps_.push_back({line->events_, e.at, e.lba, e.sectors, media_bytes(e)});
   }

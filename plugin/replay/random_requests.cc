@@ -33,7 +33,7 @@ Result<void> take(std::string_view key, std::string_view value, RandomSpec& spec
   const auto real = parsed<double>(value);
   const auto share = [&](double& into) -> Result<void> {
     if (!real || !(*real >= 0 && *real <= 1))
-      return fail(subject, "must be a share from 0 to 1", "for example 0.67");
+      return fail(subject, "must be a fraction from 0 to 1", "for example 0.67");
     into = *real;
     return {};
   };
@@ -86,14 +86,14 @@ Result<RandomSpec> parse_random(std::string_view text) {
     return fail("--random count", "is missing",
                 "set the number of requests, for example count=100000");
   if (spec.rate > 0 && spec.depth > 1) {
-    return fail("--random depth", "has no effect with a rate", "omit one of them");
+    return fail("--random depth", "has no effect with a rate", "omit depth or rate");
   }
   return spec;
 }
 
 RandomRequests::RandomRequests(const RandomSpec& spec, std::uint64_t sectors)
     : spec_(spec), places_(sectors / spec.blocks), random_(spec.seed) {
-  invariant(places_ > 0, "a request fits on the device");
+  invariant(places_ > 0, "a request must fit on the device");
 }
 
 std::string RandomRequests::subject(const TraceRequest&) const {

@@ -35,7 +35,7 @@ class Replay final : model::EventTarget {
     const std::uint32_t loops = closed_loop_ ? source_.loops() : 1;
     for (std::uint32_t i = 0; i < loops; ++i) expect_arrival(0);
     while (!ended_ && arrivals_expected_ + under_way_ > 0) {
-      invariant(machine_.simulation().run_next(), "every request is completed");
+      invariant(machine_.simulation().run_next(), "every request must be completed");
     }
     if (error_) return tl::unexpected<Error>(*error_);
     return std::move(totals_);
@@ -216,12 +216,13 @@ class Replay final : model::EventTarget {
   void refuse(const TraceRequest& request) {
     if (request.device >= hosts_.size()) {
       give_up({source_.subject(request), fmt::format("no device {}", request.device),
-               fmt::format("the machine has {}, numbered from 0; use one with more devices",
-                           hosts_.size())});
+               fmt::format(
+                   "the machine has {} devices, numbered from 0; use a machine with more devices",
+                   hosts_.size())});
       return;
     }
     give_up({source_.subject(request),
-             fmt::format("blocks {}+{} exceed the {} of the device", request.lbn, request.blocks,
+             fmt::format("blocks {}+{} exceed the device's {} blocks", request.lbn, request.blocks,
                          hosts_[request.device].sectors),
              "use a larger device"});
   }

@@ -353,7 +353,7 @@ TEST(Replay, RejectsRequestsOutsideTheMachine) {
     return totals ? std::string() : totals.error().message();
   };
   EXPECT_NE(message("0 0 0 1 1\n0 1 0 1 1\n").find(": line 2: no device 1"), std::string::npos);
-  EXPECT_NE(message("0 0 999 2 1\n").find(": line 1: blocks 999+2 exceed the 1000"),
+  EXPECT_NE(message("0 0 999 2 1\n").find(": line 1: blocks 999+2 exceed the device's 1000 blocks"),
             std::string::npos);
   EXPECT_NE(message("0 0 4611686018427387904 2 1\n").find("exceed"), std::string::npos);
 }

@@ -51,7 +51,7 @@ double ResponseTimes::quantile_ns(double quantile) const {
 }
 
 double ResponseTimes::horizontal_distance_ns(const ResponseTimes& a, const ResponseTimes& b) {
-  invariant(a.count_ == b.count_, "the compared distributions have equal counts");
+  invariant(a.count_ == b.count_, "the compared distributions must have equal counts");
   if (a.count_ == 0) return 0;
   // Traverses both distributions in rank order. Each step ends where the current bucket of either
   // distribution ends.

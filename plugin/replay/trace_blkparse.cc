@@ -15,7 +15,7 @@ constexpr ParseError kLine{
     "is not a blkparse line",
     "expected: dev cpu sequence time pid action rwbs sector + sectors [process]"};
 constexpr ParseError kSector{"the sector or the number of sectors is not a whole number",
-                             "expected: sector + sectors, 1 to 1048576 of them"};
+                             "expected: sector + sectors, with 1 to 1048576 sectors"};
 
 bool is_device(std::string_view word) {
   const CommaFields numbers(word);

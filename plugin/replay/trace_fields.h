@@ -22,7 +22,7 @@ constexpr const char* kTimeHint =
 constexpr ParseError kTooManyVolumes{"exceeds the limit of 65536 volumes",
                                      "replay part of the trace"};
 constexpr ParseError kBytes{"the offset or the length is not a whole number of bytes",
-                            "count from 0; a request has 1 byte to 512 MiB"};
+                            "count offsets from 0; a request has 1 byte to 512 MiB"};
 
 inline bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';

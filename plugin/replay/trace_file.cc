@@ -58,8 +58,9 @@ std::vector<std::string> TraceFile::remarks() const {
   std::vector<std::string> all;
   all.reserve(lines_.left_out.size());
   for (const auto& [operation, count] : lines_.left_out)
-    all.push_back(fmt::format("{}: {} lines of {} are skipped: only reads and writes are replayed",
-                              path_, count, operation));
+    all.push_back(fmt::format(
+        "{}: {} lines with the operation {} are skipped: only reads and writes are replayed", path_,
+        count, operation));
   return all;
 }
 
@@ -134,7 +135,7 @@ Result<void> TraceFile::parse_buffer() {
   held_ = lines_.over ? 0 : static_cast<std::size_t>(end - at);
   if (held_ > kTraceLineBytesMax) {
     return fail(fmt::format("{}: line {}", path_, line_ + 1), "is longer than 4096 bytes",
-                "use a trace file");
+                "check that this is a trace file");
   }
   std::memmove(buffer_.data(), at, held_);
   return {};

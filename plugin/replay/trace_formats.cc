@@ -51,7 +51,8 @@ std::span<const TraceFormatRow> trace_formats() {
 
 const TraceFormatRow& row_of(TraceFormat format) {
   const TraceFormatRow& row = kFormats[static_cast<std::size_t>(format)];
-  invariant(row.format == format, "trace formats: the table has the order of the enumeration");
+  invariant(row.format == format,
+            "trace formats: the table must have the order of the enumeration");
   return row;
 }
 

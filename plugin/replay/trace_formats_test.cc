@@ -141,7 +141,7 @@ TEST(TraceFormats, ReportsLinesOfOtherOperations) {
   const auto all = parse(kSamples[4].text);
   ASSERT_TRUE(all);
   ASSERT_EQ(all->remarks.size(), 2U) << "a discard and a flush";
-  EXPECT_NE(all->remarks[0].find("1 lines of discard"), std::string::npos);
+  EXPECT_NE(all->remarks[0].find("1 lines with the operation discard"), std::string::npos);
 }
 
 /// In fio's log, the wait after a request may be in the next chunk of the file.

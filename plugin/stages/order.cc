@@ -66,7 +66,7 @@ Result<void> parse_slow(const json& object, LoadOrder& order) {
   if (slow == object.end() && !object.contains("slow_us")) return {};
   constexpr const char* kHint = R"(write "slow":[[LBA,SECTORS]] and "slow_us":100000)";
   if (slow == object.end() || !object.contains("slow_us"))
-    return fail("slow", "and slow_us are required together", kHint);
+    return fail("slow", "slow and slow_us are required together", kHint);
   TRY(const auto by, base::number_of(object, "slow_us", kAnswerDelayMostUs));
   order.delay.slow_us = static_cast<std::uint32_t>(by);
   if (!slow->is_array() || slow->size() > kSlowPlacesMost)

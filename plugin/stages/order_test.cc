@@ -90,7 +90,7 @@ TEST(StageOrder, ErrorsNameTheKey) {
       {R"({"state":"load","stage":0,"sectors":8,"slow":[[0,8]],"slow_us":5})",
        "slow: has no effect"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":[[0,8]]})",
-       "slow: and slow_us are required together"},
+       "slow: slow and slow_us are required together"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":[[0]],"slow_us":5})",
        "slow: has an invalid range"},
       {R"({"state":"load","stage":0,"sectors":8,"record":"/a","slow":[[0,-1]],"slow_us":5})",

@@ -52,9 +52,11 @@ Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
     const profiles::PlannedDevice& planned = plan.all[id];
     const record::RecordedDevice& was = recorded[id];
     if (planned.name != was.name)
-      return refuse(fmt::format("device {} is {}, not {}", id, was.name, planned.name));
+      return refuse(fmt::format("device {} is named {} in the recording, but {} in this machine",
+                                id, was.name, planned.name));
     if (planned.leaf != was.medium)
-      return refuse(fmt::format("{} {} a medium", was.name, was.medium ? "has" : "does not have"));
+      return refuse(fmt::format("{} {} a medium in the recording, unlike in this machine", was.name,
+                                was.medium ? "has" : "does not have"));
     if (planned.sectors != was.sectors)
       return refuse(fmt::format("{} has {} sectors in the recording, but {} in this machine",
                                 was.name, was.sectors, planned.sectors));

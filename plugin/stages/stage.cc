@@ -44,8 +44,10 @@ Result<void> Stage::check_switch(const std::vector<DiskInfo>& disk_infos) const 
     const auto index = find_disk(disk_infos, connection->disk_name_);
     const std::string disk = connection->disk_name_ ? name_ + "/" + *connection->disk_name_ : name_;
     if (!index)
-      return fail(disk, fmt::format("is attached, but the state has only {}", names_of(disk_infos)),
-                  "detach the disk first, or load a state of the same machine");
+      return fail(
+          disk,
+          fmt::format("is attached, but the state has only these disks: {}", names_of(disk_infos)),
+          "detach the disk first, or load a state of the same machine");
     if (disk_infos[*index].sectors != connection->sectors_)
       return fail(disk,
                   fmt::format("is attached with {} sectors, but the state has {}",

@@ -194,7 +194,7 @@ Result<std::unique_ptr<StageServer>> StageServer::create(const StageServerOption
 Result<Stage*> StageServer::stage(std::size_t number) {
   if (number >= stages_.size())
     return fail("stage",
-                fmt::format("{} does not exist: this server has {}", number, stages_.size()),
+                fmt::format("{} does not exist: this server has {} stages", number, stages_.size()),
                 fmt::format("use 0 to {}, or start the server with states={}", stages_.size() - 1,
                             number + 1));
   return stages_[number].get();

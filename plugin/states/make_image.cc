@@ -103,7 +103,8 @@ Result<StateImage> RunHistory::State::by_writes(model::DeviceId device, std::uin
                                                 std::span<const Change> changes) {
   if (header.base && !header.devices[device].medium)
     return fail(path,
-                fmt::format("{} has no medium, and the recording has a base", device_name(device)),
+                fmt::format("{} has no medium, and the recording is based on another recording",
+                            device_name(device)),
                 "use one of the devices below it");
   TRY(const auto writes, prefixes_at(device, event));
   return StateImage(

@@ -170,8 +170,8 @@ Result<void> OverlayStore::write(std::uint64_t lba, std::span<const std::byte> d
 
 Result<void> OverlayStore::write_zeroes(std::uint64_t lba, std::uint64_t count) {
   if (lba > sectors() || count > sectors() - lba)
-    return fail("state", fmt::format("{} sectors at sector {} exceed a medium of {}", count, lba,
-                                     sectors()));
+    return fail("state", fmt::format("{} sectors at sector {} exceed a medium of {} sectors", count,
+                                     lba, sectors()));
   Overlay& o = *overlay_;
   for (const Piece& piece : o.pieces(lba, count)) {
     if (piece.where.is_zeroes()) continue;

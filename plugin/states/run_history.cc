@@ -63,8 +63,9 @@ Result<void> RunHistory::State::read_events(record::RecordingReader& reader) {
         return fail(
             path,
             e.device >= devices.size()
-                ? fmt::format("the event at offset {} refers to device {}, but there are {}",
-                              e.offset, e.device, devices.size())
+                ? fmt::format(
+                      "the event at offset {} refers to device {}, but there are only {} devices",
+                      e.offset, e.device, devices.size())
                 : fmt::format("the event at offset {} submits request {} again", e.offset,
                               e.request),
             "the recording is damaged: restore it");
@@ -150,8 +151,7 @@ Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> know
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end())
     return unusable("which is based on this recording (a cycle)");
   if (chain.size() == kBasesMax)
-    return unusable(
-        fmt::format("which is the {}th recording of a chain, beyond the limit", kBasesMax));
+    return unusable(fmt::format("which exceeds the limit of {} recordings in a chain", kBasesMax));
   const auto state = parse_crash_state(header.base->state);
   if (!state) return unusable("which is not a valid state name: " + state.error().problem);
   const bool known = known_base && fs::weakly_canonical(known_base->path(), none) == canonical;
@@ -164,7 +164,7 @@ Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> know
   if (!below) return unusable("which cannot be used: " + below.error().problem);
   if (header.base->fingerprint && state->event <= (*below)->events() &&
       *header.base->fingerprint != (*below)->fingerprint(state->event))
-    return unusable("which is not the recording it was made on");
+    return unusable("which is not the recording that this one was made on");
   for (std::size_t device = 0; device < header.devices.size(); ++device) {
     if (!header.devices[device].medium) continue;
     if (const auto why = no_base_of(**below, *state, device, known)) return unusable(*why);
@@ -207,7 +207,7 @@ std::uint64_t RunHistory::events() const {
   return state_->events;
 }
 std::uint64_t RunHistory::fingerprint(std::uint64_t event) const {
-  invariant(event <= state_->events, "the recording contains all events of a fingerprint");
+  invariant(event <= state_->events, "the recording must contain all events of a fingerprint");
   return state_->fingerprints[event];
 }
 bool RunHistory::has_media_events() const {

@@ -98,7 +98,7 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
                                 devices[options.device].name, media, wanted),
                     "explore another device, or use another strategy");
     if (!by_media(strategy) && !devices[options.device].medium && run.header().base)
-      return refuse(fmt::format("{} has no medium, and the recording has a base",
+      return refuse(fmt::format("{} has no medium, and the recording is based on another recording",
                                 devices[options.device].name),
                     "explore one of the devices below it");
   }

@@ -63,7 +63,8 @@ struct StateImage::Part {
 
 StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage> base)
     : top_(std::move(top)), base_(std::move(base)) {
-  invariant(!base_ || base_->sectors() == top_.sectors(), "a state and its base have equal sizes");
+  invariant(!base_ || base_->sectors() == top_.sectors(),
+            "a state and its base must have equal sizes");
 }
 
 template <typename Take>

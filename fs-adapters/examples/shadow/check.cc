@@ -92,7 +92,7 @@ class Check {
       }
       ++names_[entry->inode];
       if (entry->is_dot() && entry->inode != directory.number)
-        wrong("does not point to the directory");
+        wrong("does not point to the directory itself");
       if (entry->is_dot() || !target->attributes.is_directory()) continue;
       // Counts the ".." of the subdirectory, because it is a link to this directory.
       ++names_[directory.number];
@@ -111,7 +111,8 @@ class Check {
       return found(FindingKind::unreachable, record, "is allocated but has no name");
     if (names->second != record.attributes.links)
       found(FindingKind::links, record,
-            fmt::format("has link count {} but {} links", record.attributes.links, names->second));
+            fmt::format("has a link count of {}, but {} links", record.attributes.links,
+                        names->second));
     if (!record.attributes.is_directory()) return;
     const InodeNumber parent = record.number == kRootInode ? kRootInode : parents_[record.number];
     if (ups_[record.number] != parent)

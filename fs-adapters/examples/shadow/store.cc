@@ -88,7 +88,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
 // ---- blocks
 
 BlockAddress Store::allocate() {
-  invariant(free_ > 0, "shadow: enough blocks are free for every reservation");
+  invariant(free_ > 0, "shadow: there must be a free block for every reservation");
   while (use_[lowest_free_] != Use::free) ++lowest_free_;
   use_[lowest_free_] = Use::fresh;
   fresh_.push_back(lowest_free_);
@@ -158,7 +158,7 @@ void Store::write_delayed(os::HeldBuffer buffer) {
   release(address);
   address = allocate();
   cache.moved(std::move(buffer), geometry_.lba_of(address));
-  invariant(cache.mark_dirty(key), "shadow: a buffer stays cached until it is written");
+  invariant(cache.mark_dirty(key), "shadow: a buffer must stay cached until it is written");
 }
 
 VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& inode, std::int64_t first,

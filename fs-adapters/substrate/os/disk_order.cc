@@ -135,7 +135,7 @@ void DiskOrder::forget_sectors(RequestId id) {
 }
 
 void DiskOrder::complete(RequestId id, Outcome outcome, Changes& changes) {
-  invariant(pending(id) && !slots_[id].doomed, "completed a request that was not ready");
+  invariant(pending(id) && !slots_[id].doomed, "a request was completed although it was not ready");
   std::size_t failed = changes.failed.size();
   finish(id, outcome, changes);
   while (failed < changes.failed.size()) finish(changes.failed[failed++], Outcome::failed, changes);

@@ -286,7 +286,7 @@ Executor::~Executor() {
 
 void Executor::spawn(Kind kind, Account& account, std::function<void()> body) {
   State& s = *state_;
-  invariant(s.fibers.size() < s.fibers_max, "more than fibers_max fibers");
+  invariant(s.fibers.size() < s.fibers_max, "there are more than fibers_max fibers");
   auto fiber = std::make_unique<Fiber>(s, s.stacks.take(), &State::begin);
   fiber->body = std::move(body);
   fiber->account = &account;
@@ -432,7 +432,7 @@ bool FiberLock::try_lock() {
 }
 
 void FiberLock::unlock() {
-  invariant(locked_, "released a lock that is not held");
+  invariant(locked_, "a lock must be held when it is released");
   holder_ = waiters_.first_;
   if (holder_ == nullptr) {
     locked_ = false;

@@ -40,7 +40,7 @@ FiberStack::FiberStack(std::size_t bytes)
   mapped_bytes_ = (bytes + guard_ - 1) / guard_ * guard_ + guard_;
   void* mapped = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  invariant(mapped != MAP_FAILED, "no memory for a fiber's stack");
+  invariant(mapped != MAP_FAILED, "cannot allocate memory for a fiber's stack");
   mapped_ = static_cast<std::byte*>(mapped);
   invariant(mprotect(mapped_, guard_, PROT_NONE) == 0, "cannot protect a stack's guard page");
 }
@@ -134,7 +134,7 @@ void FiberContext::switch_to(FiberContext& to) {
 
 void FiberContext::leave_for(FiberContext& to) {
   jump(to, true);
-  invariant(false, "switched to a fiber that has ended");
+  invariant(false, "a fiber that has ended was resumed");
   std::abort();
 }
 

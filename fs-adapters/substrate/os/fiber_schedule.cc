@@ -82,7 +82,7 @@ std::unique_ptr<FiberSchedule> make_schedule(const FiberScheduleOptions& options
 std::size_t ScheduleEnumerator::choose(std::size_t count) {
   if (at_ == choices_.size()) choices_.push_back({.count = count});
   const Choice& choice = choices_[at_++];
-  invariant(choice.count == count, "a repeated schedule offers the same choices");
+  invariant(choice.count == count, "a repeated schedule must offer the same choices");
   return choice.chosen;
 }
 

@@ -130,7 +130,7 @@ int main() {
   for (const std::uint64_t seed : {0, 1}) {
     World w({.executor = {.schedule = {.seed = seed, .hold_ns_max = 0}}});
     w.measure(seed == 0 ? "possible switches, no schedule"
-                        : "possible switches under a schedule, not taken",
+                        : "possible switches under a schedule, none taken",
               4, 2e7, [&] {
                 for (int i = 0; i < 5'000'000; ++i) w.system.executor.possible_switch();
               });

@@ -88,7 +88,8 @@ Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t c
   if (parts.size() != 3) return wrong_count();
   TRY(const auto rate, base::parse_size(std::string(parts[2]), subject));
   if (rate == 0)
-    return fail(subject, "invalid disk rate: 0", "give the sustained rate per second, such as 3M");
+    return fail(subject, "invalid disk rate: 0",
+                "give the sustained rate in bytes per second, such as 3M");
   options.policy = Policy::burst;
   options.drain_bytes_per_s = rate;
   const double longest_s = static_cast<double>(cache_bytes) / static_cast<double>(rate);

@@ -133,7 +133,7 @@ class InodeLock {
   /// Locks an inode that is not yet visible to other fibers. Does not wait.
   static InodeLock of_new(CoreInode& inode) {
     InodeLock lock;
-    invariant(inode.lock.try_lock(), "a new inode can be locked without waiting");
+    invariant(inode.lock.try_lock(), "the lock of a new inode must be free");
     lock.inode_ = &inode;
     return lock;
   }

@@ -87,7 +87,7 @@ VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreI
                                   std::string_view name) {
   const MissedName& missed = directory.missed;
   invariant(missed.changes == directory.entry_changes && missed.name == name,
-            "tree: a name is added only after a lookup under the same lock missed it");
+            "tree: a lookup under the same lock must fail before a name is added");
   if (missed.room) return *missed.room;
   return store.grow_directory(operation, directory);
 }

@@ -65,7 +65,7 @@ std::vector<MovedEntry> compact(std::span<std::byte> block, std::uint32_t chunk)
   std::optional<std::uint32_t> last;
   for (std::uint32_t at = to; at < end;) {
     const auto entry = entry_at(block, at);
-    invariant(entry.has_value(), "tree: a chunk is validated before it is compacted");
+    invariant(entry.has_value(), "tree: a chunk must be validated before it is compacted");
     at += entry->length;
     if (entry->inode == 0) continue;
     const std::uint32_t needed = entry->needed(), from = entry->offset;
@@ -193,7 +193,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t ch
   if (const auto offset = place()) return AddedEntry{.offset = *offset};
   AddedEntry result{.moved = compact(block, chunk)};
   const auto offset = place();
-  invariant(offset.has_value(), "tree: a compacted chunk has room for the new entry");
+  invariant(offset.has_value(), "tree: a compacted chunk must have room for the new entry");
   result.offset = *offset;
   return result;
 }
@@ -207,7 +207,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view
 
 void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
   const auto entry = entry_at(block, offset);
-  invariant(entry && entry->inode != 0, "tree: an entry exists before it is removed");
+  invariant(entry && entry->inode != 0, "tree: an entry must exist before it is removed");
   if (const auto previous = previous_entry(block, offset)) {
     set_length(block, previous->offset, previous->length + entry->length);
   } else {
@@ -216,7 +216,7 @@ void remove_entry(std::span<std::byte> block, std::uint32_t offset) {
 }
 
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode) {
-  invariant(entry_at(block, offset).has_value(), "tree: an entry exists before it is changed");
+  invariant(entry_at(block, offset).has_value(), "tree: an entry must exist before it is changed");
   store32(block, offset + kEntryInodeOffset, inode);
 }
 
@@ -269,9 +269,9 @@ std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
   const std::uint32_t at = *damage % kChunkBytes;
   if (kChunkBytes - at < kEntryFixedBytes || block.size() - *damage < kEntryFixedBytes)
     return DirectoryDamage{.offset = *damage,
-                           .text = fmt::format("no room for an entry at {} of its chunk", at)};
+                           .text = fmt::format("no room for an entry at byte {} of its chunk", at)};
   return DirectoryDamage{.offset = *damage,
-                         .text = fmt::format("an entry of {} bytes at {} of its chunk",
+                         .text = fmt::format("an entry of {} bytes at byte {} of its chunk",
                                              load16(block, *damage + kLength), at)};
 }
 

@@ -180,7 +180,7 @@ TEST(DirectoryBlock, ADamagedChunkIsReadToTheDamageAndNeverWritten) {
   const auto damage = damage_of_chunk(short_of_four, 0);
   ASSERT_TRUE(damage);
   EXPECT_EQ(damage->offset, 508U);
-  EXPECT_EQ(damage->text, "no room for an entry at 508 of its chunk");
+  EXPECT_EQ(damage->text, "no room for an entry at byte 508 of its chunk");
   auto slash = block;
   slash[8] = std::byte{'/'};
   EXPECT_EQ(damage_of_chunk(slash, 0)->text, "a name with a slash");

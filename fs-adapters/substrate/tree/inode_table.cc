@@ -38,7 +38,7 @@ VfsResult<TableInode*> InodeTable::get(InodeNumber number) {
 
 TableInode& InodeTable::add(InodeNumber number) {
   auto& place = inodes_[number];
-  invariant(place == nullptr, "a new inode is not yet in the inode table");
+  invariant(place == nullptr, "a new inode must not be in the inode table yet");
   place = create_(number);
   place->references = 1;
   return *place;

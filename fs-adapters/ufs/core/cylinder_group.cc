@@ -71,7 +71,7 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
   if (header.size() < kGroupFixedBytes || header.size() < geometry.header_bytes())
     return "is truncated";
   if (load32(header, kCgMagic) != kGroupMagic)
-    return fmt::format("has no magic number ({:#x})", load32(header, kCgMagic));
+    return fmt::format("has the wrong magic number ({:#x})", load32(header, kCgMagic));
   if (load32(header, kCgIndex) != group)
     return fmt::format("belongs to group {}", load32(header, kCgIndex));
   if (load32(header, kCgFragments) != geometry.group_fragments(group))
@@ -89,13 +89,13 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
   };
   if (!inside(kCgInodesOffset, geometry.inodes_per_group()) ||
       !inside(kCgFragmentsOffset, geometry.group_fragments(group)))
-    return fmt::format("has maps at {} and {}, outside of the header",
+    return fmt::format("has maps at bytes {} and {}, outside of the header",
                        load32(header, kCgInodesOffset), load32(header, kCgFragmentsOffset));
   const std::uint64_t inodes_at = load32(header, kCgInodesOffset);
   const std::uint64_t fragments_at = load32(header, kCgFragmentsOffset);
   if (inodes_at + map_bytes(geometry.inodes_per_group()) > fragments_at &&
       fragments_at + map_bytes(geometry.group_fragments(group)) > inodes_at)
-    return fmt::format("has overlapping maps at {} and {}", inodes_at, fragments_at);
+    return fmt::format("has overlapping maps at bytes {} and {}", inodes_at, fragments_at);
   return {};
 }
 
@@ -228,7 +228,7 @@ std::optional<std::uint32_t> CylinderGroup::find_inode(std::uint32_t from) const
 }
 
 void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
-  invariant(!inode_used(inode), "ufs: an inode was free before its allocation");
+  invariant(!inode_used(inode), "ufs: an inode must be free before it is allocated");
   set_inode_used(inode, true);
   Summary now = totals();
   --now.free_inodes;
@@ -237,7 +237,7 @@ void CylinderGroup::use_inode(std::uint32_t inode, bool directory) {
 }
 
 void CylinderGroup::free_inode(std::uint32_t inode, bool directory) {
-  invariant(inode_used(inode), "ufs: an inode was in use before it was freed");
+  invariant(inode_used(inode), "ufs: an inode must be in use before it is freed");
   set_inode_used(inode, false);
   Summary now = totals();
   ++now.free_inodes;
@@ -344,8 +344,8 @@ void CylinderGroup::set_fragment_free(std::uint32_t fragment, bool free) {
 void CylinderGroup::use(std::uint32_t fragment, std::uint32_t count) {
   const std::uint32_t width = geometry_.fragments_per_block();
   invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
-            "ufs: a run of fragments is within one block of its group");
-  invariant(run_free(fragment, count), "ufs: fragments were free before their allocation");
+            "ufs: a run of fragments must be within one block of its group");
+  invariant(run_free(fragment, count), "ufs: fragments must be free before they are allocated");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) set_fragment_free(f, false);
   });
@@ -354,10 +354,10 @@ void CylinderGroup::use(std::uint32_t fragment, std::uint32_t count) {
 void CylinderGroup::free(std::uint32_t fragment, std::uint32_t count) {
   const std::uint32_t width = geometry_.fragments_per_block();
   invariant(count > 0 && fragment % width + count <= width && fragment + count <= fragments_,
-            "ufs: a run of fragments is within one block of its group");
+            "ufs: a run of fragments must be within one block of its group");
   change_block(fragment, [&] {
     for (std::uint32_t f = fragment; f < fragment + count; ++f) {
-      invariant(!fragment_free(f), "ufs: fragments were in use before they were freed");
+      invariant(!fragment_free(f), "ufs: fragments must be in use before they are freed");
       set_fragment_free(f, true);
     }
   });

@@ -33,7 +33,8 @@ Result<void> has_features(const Features& there, const Features& needed) {
     options += fmt::format(" --{} 1", option.name);
   }
   if (names.empty()) return {};
-  return fail(kSubject, fmt::format("missing features that this scheme requires: {}", names),
+  return fail(kSubject,
+              fmt::format("the file system lacks features that this scheme requires: {}", names),
               fmt::format("create it with `mkfs.headcrash-ufs{}`, or use another scheme", options));
 }
 

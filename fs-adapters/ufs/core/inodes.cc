@@ -187,7 +187,7 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
 void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
   auto& inode = static_cast<CoreInode&>(its);
   auto* const operation = static_cast<Operation*>(within);
-  invariant(inode.references > 0, "ufs: each put of an inode matches a get");
+  invariant(inode.references > 0, "ufs: each put of an inode must match a get");
   if (volume_.abandoned) {
     --inode.references;
     return;

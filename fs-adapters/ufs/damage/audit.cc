@@ -108,7 +108,7 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
     const auto is_zero = [](FragmentAddress at) { return at == 0; };
     if (inode.size_bytes != 0 || !std::ranges::all_of(inode.direct, is_zero) ||
         !std::ranges::all_of(inode.indirect, is_zero))
-      return "not allocated, but has a size or pointers";
+      return "is not allocated, but has a size or pointers";
     return {};
   }
   const auto extension = reader.extension(number);
@@ -128,7 +128,7 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
   if (!bmap_.empty() && !bmap_reached_) return "has a bmap cache whose indirect block is missing";
   const std::uint64_t sectors = fragments * reader.geometry().sectors_per_fragment();
   if (sectors != inode.sectors)
-    return fmt::format("claims {} sectors, but has {}", inode.sectors, sectors);
+    return fmt::format("has sector count {}, but {} sectors", inode.sectors, sectors);
   return {};
 }
 
@@ -166,7 +166,8 @@ std::string Audit::compare_links(const ufs::ImageReader& reader) const {
     if (inode.mode == 0) continue;
     if (inode.names == 0) return fmt::format("inode {} has no name", number);
     if (inode.links != inode.names)
-      return fmt::format("inode {} claims {} links, but has {}", number, inode.links, inode.names);
+      return fmt::format("inode {} has link count {}, but {} links", number, inode.links,
+                         inode.names);
   }
   return {};
 }
@@ -215,7 +216,7 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
     return "its counts do not match its maps";
   const auto summaries = image_.subspan(geometry.byte_of(reader.superblock().summary_address));
   if (ufs::decode_summary(summaries.subspan(std::size_t{group} * ufs::kSummaryBytes)) != counted)
-    return "the summary does not match";
+    return "its summary does not match its maps";
   total_.directories += counted.directories;
   total_.free_blocks += counted.free_blocks;
   total_.free_inodes += counted.free_inodes;

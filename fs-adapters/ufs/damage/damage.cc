@@ -201,7 +201,7 @@ void Damaging::change(std::uint64_t lba, std::uint32_t sectors, const Change& ch
   const auto read = store_.read(lba, bytes);
   change(bytes);
   const auto written = store_.write(lba, bytes);
-  invariant(read && written, "an image in memory can be read and written");
+  invariant(read && written, "an image in memory must be readable and writable");
 }
 
 void Damaging::change_inode(InodeNumber number, const std::function<void(Inode&)>& change_it) {
@@ -219,7 +219,8 @@ Inode Damaging::load(InodeNumber number) const {
   const ufs::InodePlace place = geometry().place_of(number);
   const std::uint64_t byte = geometry().byte_of(place.block) + place.offset;
   std::array<std::byte, kSectorBytes> sector = {};
-  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "an image in memory can be read");
+  invariant(store_.read(byte / kSectorBytes, sector).has_value(),
+            "an image in memory must be readable");
   return ufs::decode_inode(std::span(sector).subspan(byte % kSectorBytes, ufs::kInodeBytes));
 }
 
@@ -240,7 +241,8 @@ ufs::BmapCache Damaging::load_bmap(InodeNumber number) const {
   const ufs::InodePlace place = geometry().place_of(number + 1);
   const std::uint64_t byte = geometry().byte_of(place.block) + place.offset;
   std::array<std::byte, kSectorBytes> sector = {};
-  invariant(store_.read(byte / kSectorBytes, sector).has_value(), "an image in memory can be read");
+  invariant(store_.read(byte / kSectorBytes, sector).has_value(),
+            "an image in memory must be readable");
   const ufs::BmapCache bmap =
       ufs::decode_bmap_cache(std::span(sector).subspan(byte % kSectorBytes, ufs::kInodeBytes));
   return bmap.is_sound(geometry()) ? bmap : ufs::BmapCache();
@@ -404,7 +406,7 @@ void Damaging::claim(Claimant& claimant, FragmentAddress at, std::uint32_t level
   if (level == 0 || !own) return;
   std::vector<std::byte> pointers(geometry().block_bytes());
   invariant(store_.read(geometry().lba_of(at), pointers).has_value(),
-            "an image in memory can be read");
+            "an image in memory must be readable");
   if (level == 1 && claimant.bmap.is_of(geometry(), block))
     claimant.bmap.lay_over(geometry(), pointers);
   for (std::uint32_t i = 0; i < geometry().pointers_per_block(); ++i)

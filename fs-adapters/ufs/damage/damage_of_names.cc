@@ -338,7 +338,7 @@ bool apply_missing_dots(Damaging& image) {
     for (const std::size_t n : image.survey().names_of(number))
       image.may().name_comes[{number, "x."}] = image.survey().names()[n].directory;
   }
-  image.say(fmt::format("directory {}, {} of '.' and '..'", number,
+  image.say(fmt::format("directory {}: {} of the entries '.' and '..'", number,
                         how % 2 == 0 ? "the first" : "the second"));
   return true;
 }
@@ -409,7 +409,7 @@ bool apply_emptied(Damaging& image) {
     image.remove_name(image.survey().names()[i]);
     ++removed;
   }
-  image.say(fmt::format("directory {}, {} names removed", number, removed));
+  image.say(fmt::format("directory {}: {} names were removed", number, removed));
   return removed > 0;
 }
 
@@ -469,8 +469,8 @@ bool apply_full_lost_found(Damaging& image) {
       image.remove_name(*name);
       ++lost;
     }
-  image.say(fmt::format("{}{} names of inode {} added, {} names lost", shorter ? "shorter, " : "",
-                        names, file, lost));
+  image.say(fmt::format("{}{} names of inode {} were added, {} names were lost",
+                        shorter ? "shorter, " : "", names, file, lost));
   return true;
 }
 

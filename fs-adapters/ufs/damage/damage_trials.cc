@@ -136,7 +136,7 @@ Result<void> DamageTrials::check_fast(const std::string& subject,
   if (!fast) return wrong(subject, "the fast check failed: " + fast.error().message());
   const auto full = fsck_->run(log, {.repair = true, .time = kLater});
   if (!full)
-    return wrong(subject, "the full check after a fast one failed: " + full.error().message());
+    return wrong(subject, "the full check after a fast check failed: " + full.error().message());
   const std::string problem =
       full->unrepaired ? std::string() : audit_->contradiction_in(disk_->bytes());
   if (!problem.empty()) return wrong(subject, "after a fast check and a full check: " + problem);
@@ -158,7 +158,7 @@ Result<void> DamageTrials::repair_and_judge(const std::string& subject, const Pe
 void DamageTrials::apply(const std::vector<Write>& writes, std::size_t count) {
   for (const Write& write : std::span(writes).first(count)) {
     const auto done = disk_->write(write.lba, write.bytes);
-    invariant(done.has_value(), "an image in memory can be written");
+    invariant(done.has_value(), "an image in memory must be writable");
   }
 }
 
@@ -189,7 +189,7 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
     if (torn > 0) {
       const auto part = std::span(writes[count].bytes).first(torn * model::kSectorBytes);
       invariant(disk_->write(writes[count].lba, part).has_value(),
-                "an image in memory can be written");
+                "an image in memory must be writable");
     }
     const std::string at = fmt::format(
         "{}, with the repair interrupted after {} of {} writes{}", subject, count, writes.size(),

@@ -59,7 +59,7 @@ std::string RepairJudge::problem_with_flag(const TrialDisk& disk) {
   const auto reader = ufs::ImageReader::open(disk);
   if (!reader || !reader->superblock().clean) return {};
   const std::string problem = audit_.contradiction_in(disk.bytes());
-  return problem.empty() ? problem : "it is marked clean: " + problem;
+  return problem.empty() ? problem : "the file system is marked clean, but " + problem;
 }
 
 std::string RepairJudge::compare_superblock(const ufs::ImageReader& reader) const {
@@ -162,7 +162,7 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
     for (std::uint64_t s = first;
          s < first + std::uint64_t{run.fragments} * geometry.sectors_per_fragment(); ++s)
       if (disk.digests()[s] != digests_[s] && !permitted.other_bytes[s])
-        return fmt::format("block {} has changed bytes in sector {}", run.block, s);
+        return fmt::format("block {} has different contents in sector {}", run.block, s);
   }
   return {};
 }

@@ -113,8 +113,8 @@ std::string problem_of_journal(const Superblock& s) {
   if (s.features.external_journal) {
     if (s.journal.at == 0 && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes)
       return {};
-    return fmt::format("invalid external journal: {} fragments from {} on", s.journal.fragments,
-                       s.journal.at);
+    return fmt::format("invalid external journal: {} fragments from fragment {} on",
+                       s.journal.fragments, s.journal.at);
   }
   if (s.journal.fragments == 0) return {};
   const Geometry geometry(s);
@@ -128,8 +128,9 @@ std::string problem_of_journal(const Superblock& s) {
       s.summary_address < end;
   if (inside && !over_summary && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes)
     return {};
-  return fmt::format("the journal ({} fragments from {} on) is not within one group's data",
-                     s.journal.fragments, s.journal.at);
+  return fmt::format(
+      "the journal ({} fragments from fragment {} on) is not within one group's data",
+      s.journal.fragments, s.journal.at);
 }
 
 std::string problem_of_features(const Superblock& s) {
@@ -208,12 +209,12 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
 
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes) {
   invariant(bytes.size() >= kSuperblockUsedBytes,
-            "ufs: a superblock is decoded from all of its bytes");
+            "ufs: a superblock must be decoded from all of its bytes");
   const bool has_features = load32(bytes, kMagic) == kFeaturesMagic;
   if (load32(bytes, kMagic) != kSuperblockMagic && !has_features)
     return fail({}, fmt::format("no UFS1 superblock (magic {:#x})", load32(bytes, kMagic)));
   if (load32(bytes, kInodefmt) != kInodeFormat44)
-    return fail({}, "unsupported: a UFS1 file system from before 4.4BSD",
+    return fail({}, "a UFS1 file system from before 4.4BSD is unsupported",
                 "the format of its inodes and directories differs");
   Superblock s;
   const auto read = [&](std::size_t offset) { return load32(bytes, offset); };
@@ -377,7 +378,7 @@ std::string inline_target(const Inode& inode) {
 
 void set_inline_target(Inode& inode, std::string_view target) {
   invariant(target.size() <= kInlineTargetBytes,
-            "ufs: a symlink target inside an inode has at most 60 bytes");
+            "ufs: a symlink target inside an inode must not exceed 60 bytes");
   std::array<std::byte, kInodeBytes> bytes = {};
   inode.direct = {}, inode.indirect = {};
   inode.size_bytes = target.size();

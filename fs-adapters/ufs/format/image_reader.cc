@@ -152,7 +152,7 @@ Result<std::string> ImageReader::readlink(InodeNumber number) const {
   TRY(const auto found, inode(number));
   if (!found.is_symlink()) return damaged(number, "is not a symbolic link");
   if (pointers_are_text(found, geometry_.inline_target_max())) return inline_target(found);
-  if (found.size_bytes > kTargetBytesMax) return damaged(number, "target too long");
+  if (found.size_bytes > kTargetBytesMax) return damaged(number, "has a target that is too long");
   std::string target(found.size_bytes, '\0');
   const auto count = read_inode({.inode = found}, 0, std::as_writable_bytes(std::span(target)));
   if (!count) return damaged(number, count.error().problem);
@@ -264,7 +264,8 @@ Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) c
       [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
         TRY(const auto child, inode(entry.inode));
         if (!child.allocated())
-          return damaged(entry.inode, fmt::format("is not allocated, but named '{}'", entry.name));
+          return damaged(entry.inode,
+                         fmt::format("is not allocated, but has the name '{}'", entry.name));
         visit({.path = path, .number = entry.inode, .inode = child});
         return child.is_directory();
       },

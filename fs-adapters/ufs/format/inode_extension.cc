@@ -37,7 +37,7 @@ BmapCache decode_bmap_cache(std::span<const std::byte> slot) {
 
 void encode_extension(const InodeExtension& extension, std::span<std::byte> slot) {
   invariant(extension.tags.size() <= kLinkTagsMax,
-            "ufs: an inode has at most kLinkTagsMax link tags");
+            "ufs: an inode must not have more than kLinkTagsMax link tags");
   std::fill_n(slot.begin(), kInodeBytes, std::byte{0});
   store8(slot, kTagCount, static_cast<std::uint8_t>(extension.tags.size()));
   store64(slot, kTagsGeneration, extension.generation);

@@ -64,7 +64,7 @@ Result<void> check(const MkfsOptions& o) {
                          "use --fast-check 1 as well");
   if (o.journal_bytes && wants_external_journal(o))
     return refuse_option("external-journal",
-                         "a file system has either an internal or an external journal",
+                         "a file system cannot have both an internal and an external journal",
                          "use only one of them");
   if (o.inodes_per_group > kInodesPerGroupMax)
     return refuse_option("inodes-per-group", fmt::format("{} is too large", o.inodes_per_group),

@@ -223,7 +223,8 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   const std::uint32_t sectors = fragments * geometry.sectors_per_fragment();
   if (sectors != inode.sectors && !doubted) {
     find(FindingKind::bad_sectors, number, 0, sectors,
-         fmt::format("inode {}: claims {} sectors, but has {}", number, inode.sectors, sectors));
+         fmt::format("inode {}: has sector count {}, but {} sectors", number, inode.sectors,
+                     sectors));
     inode.sectors = sectors;
     changed = true;
   }

@@ -34,7 +34,7 @@ void Fsck::State::check_links() {
     const bool high = links[number] > found;
     find(high ? FindingKind::links_too_high : low_kind(number), number, 0,
          high ? links[number] - found : found - links[number],
-         fmt::format("inode {}: claims {} links, but has {}", number, links[number], found),
+         fmt::format("inode {}: has link count {}, but {} links", number, links[number], found),
          found <= kLinksMax);
     if (!repairing() || found > kLinksMax) continue;
     Inode inode = load(number);

@@ -144,8 +144,8 @@ bool Fsck::State::check_inode_map(CylinderGroup& group) {
       const bool used = (right >> bit & 1U) != 0;
       const InodeNumber number = first + i + bit;
       find(used ? FindingKind::inode_marked_free : FindingKind::leaked_inode, number, 0, 0,
-           fmt::format("inode {}: is {}, but {} in the map", number, used ? "allocated" : "free",
-                       used ? "free" : "allocated"));
+           fmt::format("inode {}: is {}, but marked {} in the map", number,
+                       used ? "allocated" : "free", used ? "free" : "allocated"));
       group.set_inode_used(i + bit, used);
       changed = true;
     }

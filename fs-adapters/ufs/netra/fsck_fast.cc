@@ -307,10 +307,10 @@ class FastCheck {
       return true;
     }
     if (links == busy.inode.links) return true;
-    s_.find(
-        links < busy.inode.links ? FindingKind::links_too_high : FindingKind::links_lowered,
-        busy.number, 0, 1,
-        fmt::format("inode {}: claims {} links, but has {}", busy.number, busy.inode.links, links));
+    s_.find(links < busy.inode.links ? FindingKind::links_too_high : FindingKind::links_lowered,
+            busy.number, 0, 1,
+            fmt::format("inode {}: has link count {}, but {} links", busy.number, busy.inode.links,
+                        links));
     busy.inode.links = static_cast<std::uint16_t>(links);
     s_.save(busy.number, busy.inode, Fsck::State::ExtensionFate::without_tags);
     return !s_.stopped();

@@ -59,7 +59,7 @@ void Journal::begin(Operation& operation) {
     if (has_room()) break;
     (void)commit_through(running_);
   }
-  invariant(!closed_, "journal: no operation joins a closed transaction");
+  invariant(!closed_, "journal: no operation may join a closed transaction");
   ++active_;
   operation.transaction = running_;
 }
@@ -67,7 +67,7 @@ void Journal::begin(Operation& operation) {
 VfsResult<void> Journal::end(Operation& operation) {
   if (operation.transaction == 0) return {};
   invariant(active_ > 0 && operation.transaction == running_,
-            "journal: an operation ends in the transaction in which it began");
+            "journal: an operation must end in the transaction in which it began");
   blocks_ += operation.blocks + kBlocksOfItself;
   if (--active_ == 0) idle_.wake_all();
   if (volume_.stopped())
@@ -294,7 +294,8 @@ bool Journal::before_write(os::Outgoing& write) {
 void Journal::after_write(const os::BufferKey& key, os::RequestId, model::Status status) {
   const auto found = sent_.find(key);
   if (found == sent_.end()) return;
-  invariant(!found->second.empty(), "journal: every completed write was issued by the journal");
+  invariant(!found->second.empty(),
+            "journal: every completed write must have been issued by the journal");
   const Sent sent = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) sent_.erase(found);

@@ -128,7 +128,7 @@ Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint6
     return fail("journal-size",
                 fmt::format("{} bytes are invalid for {} groups with blocks of {} bytes", bytes,
                             superblock.groups, superblock.block_bytes),
-                fmt::format("use {} or more, and less than the size of a group",
+                fmt::format("use {} bytes or more, and less than the size of a group",
                             std::uint64_t{least} * superblock.fragment_bytes));
   return whole_blocks(superblock, wanted);
 }
@@ -181,7 +181,7 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
   if ((bytes != 0 && wanted < least) || wanted > INT32_MAX)
     return fail("external-journal",
                 fmt::format("{} bytes are invalid for {} groups", bytes, superblock.groups),
-                fmt::format("use {} or more, and at most 2147483647 fragments",
+                fmt::format("use {} bytes or more, and at most 2147483647 fragments",
                             std::uint64_t{least} * superblock.fragment_bytes));
   superblock.features.external_journal = true;
   superblock.journal = {

@@ -15,7 +15,7 @@ namespace headcrash::ufs {
 void Journal::drop(std::map<FragmentAddress, Image>::iterator image) {
   const std::uint64_t at = image->second.sequence - log_.front().sequence;
   invariant(at < log_.size() && log_[at].images > 0,
-            "journal: each image belongs to a transaction");
+            "journal: each image must belong to a transaction");
   --log_[at].images;
   images_.erase(image);
 }
@@ -143,7 +143,7 @@ bool Journal::move_tail() {
   super_.tail_sequence = log_.empty() ? sequence_ : log_.front().sequence;
   if (super_.tail_sequence == before) return true;
   invariant(super_.tail_sequence > before && gained <= used_,
-            "journal: the tail moves forward within the used part of the ring");
+            "journal: the tail must move forward within the used part of the ring");
   volume_.disk.drain();
   if (volume_.stopped() || !flush(Where::homes)) return false;
   std::array<std::byte, kSectorBytes> sector = {};

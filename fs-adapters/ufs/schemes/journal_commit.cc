@@ -23,7 +23,7 @@ constexpr std::uint32_t kShareOfOrphans = 16;  // the orphan list may take a six
 }  // namespace
 
 void Journal::commit(Without change) {
-  invariant(!committing_, "journal: one commit is in progress at a time");
+  invariant(!committing_, "journal: only one commit may be in progress at a time");
   committing_ = true;
   const std::uint64_t number = running_;
   Transaction transaction;
@@ -55,7 +55,7 @@ bool Journal::close_and_copy(Transaction& transaction) {
     revoke(transaction);
     list_orphans(transaction);
   }
-  invariant(active_ == 0, "journal: no operation runs in a transaction that is being copied");
+  invariant(active_ == 0, "journal: no operation may run in a transaction that is being copied");
   copied_at_ = now;
   ++running_;
   blocks_ = indirect_ = 0;
@@ -281,7 +281,7 @@ bool Journal::write_ring(const JournalTransaction& record, const std::vector<Ord
     if (ring_.device() != 0 && !flush(Where::log)) return false;
     for (const OrderedWrite& write : data)
       invariant(!awaits_data || !volume_.disk.pending(write.request),
-                "journal: a commit record is issued only after its data has been written");
+                "journal: a commit record must not be issued before its data has been written");
   }
   if (options_.journal.broken == JournalOptions::Rule::answered_early) {
     send_unawaited(commit_at, all.subspan(body));
@@ -322,8 +322,8 @@ bool Journal::write(Transaction& transaction) {
 void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
   JournalTransaction& record = transaction.record;
   invariant(log_.empty() || log_.back().sequence + 1 == record.sequence,
-            "journal: sequence numbers in the ring are consecutive");
-  invariant(fragments <= free_fragments(), "journal: a transaction fits into the ring");
+            "journal: sequence numbers in the ring must be consecutive");
+  invariant(fragments <= free_fragments(), "journal: a transaction must fit into the ring");
   orphans_ = record.orphans;
   too_many_orphans_ = record.too_many_orphans;
   log_.push_back({.sequence = record.sequence,

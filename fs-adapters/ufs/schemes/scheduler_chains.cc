@@ -31,7 +31,7 @@ SchedulerChains::SchedulerChains(Volume& volume, const SchemeOptions& options)
 /// Checks that a write was issued, and returns its id, which later requests will name.
 os::RequestId SchedulerChains::sent(os::RequestId id) const {
   invariant(id != 0 || volume_.stopped(),
-            "chains: a write is issued before later writes depend on it");
+            "chains: a write must be issued before later writes depend on it");
   return id;
 }
 
@@ -40,7 +40,7 @@ VfsResult<os::RequestId> SchedulerChains::send_inode(tree::CoreInode& inode, boo
   const os::BufferKey key = buffer.key();
   const os::RequestId id = sent(volume_.cache.write_async(std::move(buffer), {.barrier = barrier}));
   invariant(id == 0 || (!blocks_.contains(key) && !inodes_.contains(inode.number)),
-            "chains: an inode's dependencies are attached to its write");
+            "chains: an inode's dependencies must be attached to its write");
   return id;
 }
 
@@ -78,7 +78,7 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
       os::RequestId& newest = freed_fragments_[extent.at + i];
       // Equal ids mean that two pointers in a damaged file refer to the same extent; free_extents()
       // then fails.
-      invariant(newest <= by || by == 0, "chains: only a later write frees a block again");
+      invariant(newest <= by || by == 0, "chains: only a later write may free a block again");
       newest = by;
     }
 }
@@ -226,7 +226,7 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
   freed(removal.extents, id);
   if (tracked()) {
     const bool taken_over = freed_inodes_.emplace(number, id).second;
-    invariant(taken_over, "chains: a reused inode inherits its predecessor's dependencies");
+    invariant(taken_over, "chains: a reused inode must inherit its predecessor's dependencies");
   }
   names_.erase(number);
   made_.erase(number);

@@ -244,11 +244,12 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::defer_link_drop(const Dropped
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
-  invariant(deferred_ > 0 && removal->inode, "soft updates: a deferred link is dropped only once");
+  invariant(deferred_ > 0 && removal->inode,
+            "soft updates: a deferred link must be dropped only once");
   --deferred_;
   const auto lower = [&](CoreInode& inode, std::uint16_t links) {
     const InodeLock lock(inode);
-    invariant(inode.deferred_removals >= links, "soft updates: only deferred links are dropped");
+    invariant(inode.deferred_removals >= links, "soft updates: only deferred links may be dropped");
     inode.deferred_removals -= links;
     volume_.lower_links(inode, links);
   };
@@ -271,13 +272,13 @@ SoftUpdates::Add* SoftUpdates::add_at(const os::BufferKey& block, std::uint32_t 
 
 void SoftUpdates::forget_add(AddId id) {
   const auto found = adds_.find(id);
-  invariant(found != adds_.end(), "soft updates: an added entry is forgotten only once");
+  invariant(found != adds_.end(), "soft updates: an added entry must be forgotten only once");
   const auto leading = adds_of_.find(found->second.inode);
   invariant(leading != adds_of_.end() && leading->second > 0,
-            "soft updates: an inode counts each of its added entries");
+            "soft updates: an inode must count each of its added entries");
   if (--leading->second == 0) adds_of_.erase(leading);
   const std::size_t noted = std::erase(blocks_[found->second.block].adds, id);
-  invariant(noted == 1, "soft updates: a block lists each of its added entries");
+  invariant(noted == 1, "soft updates: a block must list each of its added entries");
   adds_.erase(found);
 }
 

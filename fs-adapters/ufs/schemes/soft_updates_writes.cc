@@ -237,7 +237,7 @@ void SoftUpdates::inode_written(InodeDependencies& dependencies, WriteNumber com
     const auto add = adds_.find(one.add);
     if (add == adds_.end()) return true;
     invariant(add->second.waits_for > 0,
-              "soft updates: the dependency count of an entry is not negative");
+              "soft updates: the dependency count of an entry must not become negative");
     --add->second.waits_for;
     return true;
   });
@@ -316,7 +316,7 @@ void SoftUpdates::after_write(const os::BufferKey& key, os::RequestId, model::St
   BlockDependencies& dependencies = found->second;
   ++dependencies.completed;
   invariant(dependencies.completed + dependencies.undone.size() == dependencies.issued + 1,
-            "soft updates: every completed write was issued");
+            "soft updates: every completed write must have been issued");
   const bool undone = dependencies.undone.front();
   dependencies.undone.pop_front();
   if (status != model::Status::ok) {

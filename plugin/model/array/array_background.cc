@@ -110,7 +110,7 @@ Task ArrayController::note_progress(std::uint32_t member) {
 
 Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t from) {
   invariant(background_ == Background::none && states_[member] == MemberState::rebuilding,
-            "array: one background task runs at a time");
+            "array: only one background task may run at a time");
   background_ = Background::rebuild;
   background_done_ = from * layout.unit;
   background_total_ = layout.stripes * layout.unit;
@@ -145,7 +145,7 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
     co_return;
   }
   invariant(rebuilt_stripes_ == layout.stripes && lost_members_ > 0,
-            "array: a member becomes active after all its stripes are rebuilt");
+            "array: all stripes of a member must be rebuilt before it becomes active");
   states_[member] = MemberState::active;
   --lost_members_;
   cache_.clear();
@@ -217,7 +217,7 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe,
     if (batch.failed()) status = batch.store_error ? Status::store_error : Status::device_failed;
   }
   invariant(rebuilt_stripes_ == stripe || status != Status::ok,
-            "array: stripes are rebuilt in order");
+            "array: stripes must be rebuilt in order");
   if (status == Status::ok) rebuilt_stripes_ = stripe + stripes;
   unlock(stripe);
   co_return status;
@@ -226,7 +226,7 @@ Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe,
 // ---- scrub and resync
 
 Detached ArrayController::check_stripes(Background kind, bool repair_it) {
-  invariant(background_ == Background::none, "array: one background task runs at a time");
+  invariant(background_ == Background::none, "array: only one background task may run at a time");
   background_ = kind;
   background_done_ = 0;
   background_total_ = layout.stripes * layout.unit;
@@ -260,7 +260,7 @@ Detached ArrayController::check_stripes(Background kind, bool repair_it) {
   }
   background_ended(fmt::format(
       "{} ended, {} mismatches{}", name, mismatches_,
-      unknown_rows_ == 0 ? "" : fmt::format(", {} rows left unreadable", unknown_rows_)));
+      unknown_rows_ == 0 ? "" : fmt::format(", {} rows remain unreadable", unknown_rows_)));
   last_update_at_ = simulation_.now();
   consider_idle();
 }

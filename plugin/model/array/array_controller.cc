@@ -148,7 +148,7 @@ Task ArrayController::flush(HostRequest& host) {
 }
 
 void ArrayController::finish(HostRequest& host, Status status) {
-  invariant(host.inside, "array: a host request is completed only once");
+  invariant(host.inside, "array: a host request must be completed only once");
   host.status = status;
   finished_.push_back(&host);
 }
@@ -291,7 +291,8 @@ Result<void> ArrayController::fail_member(std::size_t index) {
 }
 
 Result<void> ArrayController::accept_dirty_degraded() {
-  if (!refusing_) return fail(profile.name, "has not refused to start");
+  if (!refusing_)
+    return fail(profile.name, "has not refused to start; only a refused start can be accepted");
   if (broken()) return fail(profile.name, refusal_, "restore the lost members first");
   incident("dirty degraded start accepted: data of lost members may be wrong");
   refusing_ = false;

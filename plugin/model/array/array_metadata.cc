@@ -97,7 +97,7 @@ Superblock ArrayController::superblock(std::uint32_t member) const {
     if (states_[m] == MemberState::rebuilding) s.rebuilding |= 1ULL << m;
   }
   invariant(s.rebuilding == 0 || noted_stripes_ <= rebuilt_stripes_,
-            "array: a superblock records no more stripes than were rebuilt");
+            "array: a superblock must not record more stripes than were rebuilt");
   if (s.rebuilding != 0) s.rebuilt = noted_stripes_;
   s.dirty = want_dirty_ || unclean_;
   s.prewrite_tail = !logs() ? 0 : before_roll_forward_ ? adopted_tail_ : log_.tail();
@@ -155,7 +155,7 @@ void ArrayController::begin_update() {
 }
 
 void ArrayController::end_update() {
-  invariant(updates_inside_ > 0, "array: each end of an update matches its beginning");
+  invariant(updates_inside_ > 0, "array: each end of an update must match its beginning");
   --updates_inside_;
   last_update_at_ = simulation_.now();
   if (!idle_scheduled_ && updates_inside_ == 0) consider_idle();
@@ -311,7 +311,7 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
                    "use stores that were created together"};
     if (found[m]->member != m)
       return Error{member_name(m), fmt::format("is member {} of this array", found[m]->member),
-                   "list the members in their order"};
+                   "list the members in the array's order"};
     if (found[m]->events < newest.settled)
       return Error{member_name(m), "is older than the other members, so it is an old copy",
                    "restore the member's own store, or fail the member before replacing it"};
@@ -403,7 +403,7 @@ Task ArrayController::recover() {
   if (logs()) {
     const Status status = co_await roll_forward();
     if (status == Status::store_error)
-      refuse("the host's storage failed while prewrites were read");
+      refuse("the host's storage failed while the array was reading its prewrites");
     unclean_ = status == Status::store_error;
   } else if (any_lost() && !layout.mirrored()) {
     // Rebuild from the beginning. If the cut left wrong parity in rebuilt stripes, nothing else

@@ -192,7 +192,7 @@ Task ArrayController::roll_forward() {
   before_roll_forward_ = false;
   write_metadata_soon();  // stores the new tail before new records overwrite old ones
   co_await settle_metadata();
-  incident(fmt::format("{} prewrites rolled forward", rolled));
+  incident(fmt::format("{} prewrites were rolled forward", rolled));
   co_return Status::ok;
 }
 

@@ -233,7 +233,7 @@ Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange 
     } else {
       array_counters.repaired_sectors += part.sectors();
       incident("unreadable sectors of member " + std::to_string(m) +
-               " reconstructed and rewritten");
+               " were reconstructed and rewritten");
     }
   }
   co_return result;

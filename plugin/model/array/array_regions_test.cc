@@ -189,7 +189,7 @@ TEST(DirtyRegionsDeath, EndingAWriteThatDidNotBeginAborts) {
   regions.open(8, 16);
   EXPECT_TRUE(regions.begin(0, 31));
   regions.end(0, 31, 1);
-  EXPECT_DEATH(regions.end(0, 31, 2), "each end of a write matches its beginning");
+  EXPECT_DEATH(regions.end(0, 31, 2), "each end of a write must match its beginning");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ void ArrayRunner::schedule(TimeNs at, Tag tag, std::uint64_t value) {
 void ArrayRunner::wake_at(TimeNs at, std::coroutine_handle<> waiter) {
   if (free_sleepers_.empty()) {
     invariant(sleepers_.size() < (1U << kSleeperBits),
-              "the number of sleeping coroutines is within its limit");
+              "the number of sleeping coroutines must not exceed its limit");
     free_sleepers_.push_back(static_cast<std::uint32_t>(sleepers_.size()));
     sleepers_.emplace_back();
   }

@@ -49,10 +49,11 @@ Task ArrayController::write(HostRequest& host) {
 
 /// Checks that the members and the regions of the request are marked dirty before a stripe changes.
 void ArrayController::expect_marked(const Request& request) const {
-  invariant(is_marked_dirty(), "array: the members are marked dirty before a stripe is written");
+  invariant(is_marked_dirty(),
+            "array: the members must be marked dirty before a stripe is written");
   invariant(layout.bitmap_sectors == 0 ||
                 regions_.written(request.lba, request.lba + request.sectors - 1),
-            "array: a region is marked before its stripes are written");
+            "array: a region must be marked dirty before its stripes are written");
 }
 
 /// Returns the status that the host gets after a set of member writes. The superblocks must already

@@ -54,7 +54,7 @@ class DirtyRegions {
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       RegionUse& use = uses_[r];
-      invariant(use.inside > 0, "each end of a write matches its beginning");
+      invariant(use.inside > 0, "each end of a write must match its beginning");
       --use.inside;
       use.ended_at = now;
     }
@@ -108,7 +108,7 @@ class DirtyRegions {
   /// Clears all bits. REQUIRES: there are no writes in flight.
   void clear() {
     for (const auto& [region, use] : uses_)
-      invariant(use.inside == 0, "no write is in flight when regions are cleared");
+      invariant(use.inside == 0, "no write may be in flight when regions are cleared");
     uses_.clear();
     for (std::size_t i = 0; i < bits_.size(); ++i) {
       if (bits_[i] != std::byte{0}) changed_.insert(i / kPageBytes);

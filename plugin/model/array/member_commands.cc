@@ -21,12 +21,12 @@ void MemberCommands::power_cut() {
 void MemberCommands::completed(Command& command, const Completion& completion) {
   Batch* const batch = command.batch;
   command.batch = nullptr;
-  invariant(in_flight_[command.member] > 0, "array: a member completes each command only once");
+  invariant(in_flight_[command.member] > 0, "array: a member must complete each command only once");
   --in_flight_[command.member];
   free_.push_back(&command);
   if (batch == nullptr) return;  // the command was issued before a power cut
   batch->add(command.member, command.op, completion);
-  invariant(batch->pending > 0, "array: a batch has at most one completion per command");
+  invariant(batch->pending > 0, "array: a batch must have at most one completion per command");
   if (--batch->pending > 0 || !batch->waiter_) return;
   runner_.make_ready(batch->waiter_);
   batch->waiter_ = nullptr;

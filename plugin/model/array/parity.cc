@@ -36,7 +36,7 @@ void xor_columns(std::span<std::byte* const> sources, std::byte* into, std::size
   for (std::byte* const source : sources) vectors[count++] = source;
   vectors[count++] = into;
   invariant(xor_gen(static_cast<int>(count), static_cast<int>(bytes), vectors.data()) == 0,
-            "ISA-L accepts the arguments");
+            "ISA-L must accept the arguments");
 }
 
 void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::uint64_t missing,
@@ -50,9 +50,9 @@ void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::
     for (std::uint32_t c = 0; c < data; ++c) matrix[found * data + c] = coefficient(role, c, data);
     sources[found++] = reinterpret_cast<unsigned char*>(columns[role]);
   }
-  invariant(found == data, "enough columns have survived");
+  invariant(found == data, "enough columns must have survived");
   invariant(gf_invert_matrix(matrix.data(), inverse.data(), static_cast<int>(data)) == 0,
-            "the matrix is invertible");
+            "the matrix must be invertible");
   std::array<unsigned char, kArrayMembersMax * 2> rows{};
   std::array<unsigned char*, 2> results{};
   std::uint32_t lost = 0;
@@ -82,7 +82,7 @@ void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, st
     for (std::size_t i = 0; i < columns.size(); ++i) vectors[i] = columns[i];
     invariant(
         pq_gen(static_cast<int>(columns.size()), static_cast<int>(bytes), vectors.data()) == 0,
-        "ISA-L accepts the arguments");
+        "ISA-L must accept the arguments");
   }
 }
 
@@ -90,7 +90,7 @@ void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities
                      std::uint64_t missing, std::size_t bytes) {
   const auto data = static_cast<std::uint32_t>(columns.size()) - parities;
   invariant(static_cast<std::uint32_t>(std::popcount(missing)) <= parities,
-            "enough columns have survived");
+            "enough columns must have survived");
   if ((missing & ((1ULL << data) - 1)) != 0) recover_data(columns, data, missing, bytes);
   if (missing >> data != 0) make_parity(columns, parities, bytes);
 }
@@ -114,7 +114,7 @@ void add_into_q(std::byte* q, const std::byte* delta, std::byte* scratch, std::u
   // ISA-L 2.30 does not modify the source, although its parameter is not const.
   invariant(gf_vect_mul(static_cast<int>(bytes), table.data(), const_cast<std::byte*>(delta),
                         scratch) == 0,
-            "ISA-L accepts the arguments");
+            "ISA-L must accept the arguments");
   add_into(q, scratch, bytes);
 }
 

@@ -99,17 +99,17 @@ std::optional<PrewriteLog::Place> PrewriteLog::reserve(
 
 void PrewriteLog::home(std::uint64_t sequence) {
   const std::size_t logged = live_.erase(sequence);
-  invariant(logged == 1, "prewrite log: every completed update was logged before");
+  invariant(logged == 1, "prewrite log: every completed update must have been logged");
 }
 
 void PrewriteLog::tail_durable(std::uint64_t tail) {
-  invariant(tail <= this->tail(), "prewrite log: all updates before the tail are complete");
+  invariant(tail <= this->tail(), "prewrite log: all updates before the tail must be complete");
   if (tail <= durable_tail_) return;
   durable_tail_ = tail;
   for (Ring& ring : rings_) {
     while (!ring.records.empty() && ring.records.front().sequence < durable_tail_) {
       invariant(ring.records.front().used <= ring.used,
-                "prewrite log: the space of a record is released only once");
+                "prewrite log: the space of a record must be released only once");
       ring.used -= ring.records.front().used;
       ring.records.pop_front();
     }

@@ -110,7 +110,7 @@ struct Machine::State {
       return fail(subject, fmt::format("unknown device '{}'", wanted.device), hint);
     const std::uint64_t sectors = device->characteristics().sectors;
     if (wanted.lba >= sectors)
-      return fail(subject, fmt::format("the device has {} sectors", sectors),
+      return fail(subject, fmt::format("the device has only {} sectors", sectors),
                   "sectors are numbered from 0");
     if (!device->watch_media(wanted.lba, machine, arming))
       return fail(subject, "the device has no head", hint);
@@ -154,7 +154,7 @@ MachineObserver& Machine::observer() {
 }
 
 void Machine::add_device(std::string name, std::unique_ptr<Device> device) {
-  invariant(!state_->started, "devices are added before the first request");
+  invariant(!state_->started, "devices must be added before the first request");
   const std::uint64_t sectors = device->characteristics().sectors;
   state_->devices.push_back({std::move(name), std::move(device), sectors});
 }

@@ -70,7 +70,7 @@ class RequestIntake final : private EventTarget {
 inline bool RequestIntake::enter(const Request& request, Initiator& initiator,
                                  std::uint64_t sectors) {
   invariant(request.lba <= sectors && request.sectors <= sectors - request.lba,
-            "a request is within its device");
+            "a request must not extend beyond the end of its device");
   observer_.submitted(device_, simulation_.now(), request);
   if (powered_) return true;
   lose(command(request, initiator));

@@ -72,9 +72,9 @@ Disk::Disk(const DiskOptions& options)
   characteristics_.rotational = true;
   characteristics_.queue_depth = profile_.queue.depth;
   invariant(characteristics_.sectors <= mechanism_.geometry().sectors(),
-            "a disk exposes no more sectors than its capacity");
+            "a disk must not expose more sectors than it has");
   invariant(options.store == nullptr || options.store->sectors() >= characteristics_.sectors,
-            "the store is as large as the disk");
+            "the store must be at least as large as the disk");
 }
 
 // ---- queue

@@ -123,7 +123,7 @@ TEST(DiskFaults, LyingFlushAndFuaLoseAcknowledgedData) {
   b.machine.power_cut();
   EXPECT_EQ(b.on_medium(1, 2), DiskFixture::pattern(2, kOld));
   EXPECT_TRUE(b.reported("flush"));
-  EXPECT_TRUE(b.reported("fua of request"));
+  EXPECT_TRUE(b.reported("FUA of request"));
 }
 
 TEST(DiskFaults, WriteErrorWritesNothing) {

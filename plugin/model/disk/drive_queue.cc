@@ -63,7 +63,7 @@ std::int64_t DriveScheduler::cost(const Candidate& c, TimeNs ready, std::int64_t
 
 std::size_t DriveScheduler::choose(const std::vector<Candidate>& candidates, TimeNs ready,
                                    std::uint64_t last_lbn) const {
-  invariant(!candidates.empty(), "the queue contains at least one command");
+  invariant(!candidates.empty(), "the queue must contain at least one command");
   const std::int64_t angle_ps = mechanism_.rotation().angle_ps(ready);
   std::size_t best = 0;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();

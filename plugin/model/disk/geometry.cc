@@ -32,18 +32,18 @@ Geometry::Geometry(const DiskProfile& profile)
       sparing_(profile.sparing),
       sparing_cylinders_(profile.sparing_cylinders),
       head_order_(profile.head_order) {
-  invariant(profile.heads > 0 && !profile.zones.empty(), "a disk has heads and zones");
+  invariant(profile.heads > 0 && !profile.zones.empty(), "a disk must have heads and zones");
   for (std::size_t i = 0; i < profile.zones.size(); ++i) {
     const ZoneProfile& zone = profile.zones[i];
     const std::uint32_t end =
         i + 1 < profile.zones.size() ? profile.zones[i + 1].first_cylinder : profile.cylinders;
     invariant(end > zone.first_cylinder && zone.cylinders <= end - zone.first_cylinder,
-              "zones are in ascending order of cylinders");
+              "zones must be in ascending order of cylinder and must not overlap");
     const std::uint32_t cylinders = zone.cylinders > 0 ? zone.cylinders : end - zone.first_cylinder;
     zones_.push_back(make_zone(zone, cylinders * heads_));
     sectors_ += zones_.back().data_sectors - zone.front_unused_sectors;
   }
-  invariant(profile.tail_unused_sectors < sectors_, "a disk has room for data");
+  invariant(profile.tail_unused_sectors < sectors_, "a disk must have room for data");
   sectors_ -= profile.tail_unused_sectors;
 }
 
@@ -60,7 +60,7 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
   const std::uint64_t stretches = (all + stretch - 1) / stretch;
   const std::uint64_t last_stretch = all - (stretches - 1) * stretch;
   invariant(last_stretch > spares && all < (std::uint64_t{1} << 32),
-            "spare sectors leave room for data");
+            "spare sectors must leave room for data");
 
   Zone zone{sectors_,
             profile,
@@ -78,12 +78,12 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
     if (from >= (number + 1) * zone.stretch_data_sectors) return;
     zone.slips.push_back({from, moved + sectors, number});
     invariant(moved + sectors <= zone.stretch_sectors - zone.stretch_data_sectors,
-              "a spare area has room for slipped sectors");
+              "a spare area must have room for slipped sectors");
   };
   for (const std::uint32_t track : profile.slipped_tracks)
     slip(std::uint64_t{track} * profile.track_sectors, profile.track_sectors);
   for (const std::uint32_t sector : profile.slipped_sectors) slip(sector, 1);
-  invariant(zone.data_sectors > profile.front_unused_sectors, "a zone has room for data");
+  invariant(zone.data_sectors > profile.front_unused_sectors, "a zone must have room for data");
   return zone;
 }
 

@@ -44,7 +44,7 @@ Mechanism::Mechanism(const DiskProfile& profile)
       write_settle_ns_(profile.seek.write_settle_ns),
       zero_latency_(profile.zero_latency),
       physical_sectors_(profile.physical_sector_sectors) {
-  invariant(profile.revolution_ps > 0, "the revolution time is above 0");
+  invariant(profile.revolution_ps > 0, "the revolution time must be positive");
 }
 
 OffsetPs Mechanism::positioning_ps(ArmPosition from, ArmPosition to, Access access) const {
@@ -124,7 +124,7 @@ std::optional<OffsetPs> Mechanism::plan_from_middle(const TrackTransfer& track, 
 
 void Mechanism::plan(const Transfer& transfer, MediaAccess& planned) const {
   invariant(transfer.sectors > 0 && transfer.lbn + transfer.sectors <= geometry_.sectors(),
-            "a transfer is within the disk");
+            "a transfer must not extend beyond the end of the disk");
   const std::int64_t base_angle_ps = rotation_.angle_ps(transfer.base);
   planned.base = transfer.base;
   planned.passes.clear();

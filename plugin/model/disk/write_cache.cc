@@ -111,7 +111,7 @@ std::vector<const Extent*> WriteCache::upwards(std::uint64_t lba, std::size_t co
 
 std::span<const Extent> WriteCache::take(std::uint64_t lba, std::uint32_t sectors_max) {
   invariant(in_flight_.empty() && !dirty_.empty(),
-            "a destage starts only if none is running and sectors are dirty");
+            "a destage may start only if none is running and sectors are dirty");
   auto it = dirty_.lower_bound(lba);
   if (it == dirty_.end()) it = dirty_.begin();
   while (it != dirty_.end()) {

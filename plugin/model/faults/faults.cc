@@ -195,7 +195,7 @@ bool DeviceFaults::lies_about_flush(const Request& request) {
   if (fault == nullptr) return false;
   state_->tell(*fault,
                fmt::format("{} {} is acknowledged without being executed",
-                           request.op == Op::flush ? "flush" : "fua of request", request.id));
+                           request.op == Op::flush ? "flush" : "FUA of request", request.id));
   any_ = state_->drop_finished();
   return true;
 }

@@ -46,7 +46,7 @@ Flash::State::State(const FlashOptions& options)
                options.tear.value_or(profile.tear)}),
       luns(std::size_t{profile.channels} * profile.luns_per_channel),
       channel_free_at(profile.channels, 0) {
-  invariant(validate(profile).has_value(), "a flash profile is valid");
+  invariant(validate(profile).has_value(), "a flash profile must be valid");
   characteristics.profile = profile.name;
   characteristics.sectors = options.sectors == 0 ? profile.capacity_sectors : options.sectors;
   characteristics.physical_sector_sectors = profile.physical_sector_sectors;
@@ -57,9 +57,9 @@ Flash::State::State(const FlashOptions& options)
   characteristics.rotational = false;
   characteristics.queue_depth = profile.queue_depth;
   invariant(characteristics.sectors <= profile.capacity_sectors,
-            "a device exposes no more sectors than its capacity");
+            "a device must not expose more sectors than it has");
   invariant(options.store == nullptr || options.store->sectors() >= characteristics.sectors,
-            "the store is as large as the device");
+            "the store must be at least as large as the device");
 }
 
 bool Flash::State::is_trim(const Request& request) const {
@@ -296,7 +296,8 @@ constexpr unsigned kFlashIndexBits = 28;
 }  // namespace
 
 void Flash::State::schedule(TimeNs at, Event event, std::uint64_t index) {
-  invariant(index >> kFlashIndexBits == 0, "the number of operations in a flash device is limited");
+  invariant(index >> kFlashIndexBits == 0,
+            "the number of operations in a flash device must not exceed its limit");
   const std::uint64_t era = event == Event::idle ? idle_epoch : intake.generation();
   simulation.schedule(
       at, *this,

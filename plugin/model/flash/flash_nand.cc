@@ -112,7 +112,7 @@ void Flash::State::consider_programs() {
     // All dirty units must wait for older versions that are in flight.
     if (program.extents.empty()) break;
     const auto index = lun_for_program();
-    invariant(index.has_value(), "a LUN is free if fewer programs run than there are LUNs");
+    invariant(index.has_value(), "a LUN must be free if fewer programs run than there are LUNs");
     Lun& lun = luns[*index];
     lun.program = std::move(program);
     lun.program_begins = kNever;

@@ -27,7 +27,7 @@ Result<void> validate(const FlashProfile& p) {
   }
   if (p.channels == 0 || p.luns_per_channel == 0 ||
       std::uint64_t{p.channels} * p.luns_per_channel > FlashProfile::kLunsMax) {
-    return wrong("[nand] channels", "too many LUNs",
+    return wrong("[nand] channels", "the number of LUNs is invalid",
                  fmt::format("use 1 to {}", FlashProfile::kLunsMax));
   }
   if (p.queue_depth == 0 || p.queue_depth > FlashProfile::kQueueDepthMax) {

@@ -52,10 +52,10 @@ Nvram::State::State(NvramOptions&& options)
       blocks(profile.range_lba, profile.capacity_sectors / profile.block_sectors,
              profile.block_sectors, options.bytes),
       random(options.seed ^ (std::uint64_t{options.device} << 48)) {
-  invariant(validate(profile).has_value(), "an NVRAM profile is valid");
+  invariant(validate(profile).has_value(), "an NVRAM profile must be valid");
   const Characteristics& c = below->characteristics();
   invariant(profile.range_lba < c.sectors && profile.range_sectors <= c.sectors - profile.range_lba,
-            "the cached range is within the device below");
+            "the cached range must be within the device below");
   range = {profile.range_lba,
            profile.range_sectors == 0 ? c.sectors - profile.range_lba : profile.range_sectors};
   below_volatile = c.volatile_cache;
@@ -170,7 +170,7 @@ void Nvram::State::copy_in(Command& command, std::uint32_t sectors) {
   if (kind_of) {
     seen = [this](const NvramBlocks::Written& written) {
       const std::uint8_t kind = kind_of(written.lba);
-      invariant(kind < kNvramKindsMax, "the kind of a write is below kNvramKindsMax");
+      invariant(kind < kNvramKindsMax, "the kind of a write must be below kNvramKindsMax");
       NvramKindCounters& counters = kinds.at(kind);
       ++counters.cached_writes;
       if (written.block_dirty) ++counters.block_hits;

@@ -151,7 +151,7 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
                       SectorMask replay) {
   Block& block = blocks_[slot];
   invariant(((dirty | leaving) & ~present) == 0,
-            "sectors that are dirty or being written back are present");
+            "sectors that are dirty or being written back must be in the cache");
   dirty_sectors_ += count_bits(dirty);
   dirty_sectors_ -= count_bits(block.dirty);
   leaving_sectors_ += count_bits(leaving);
@@ -177,7 +177,7 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
 
 std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
   const bool fresh = !list(Order::free).empty();
-  invariant(fresh || !list(Order::clean).empty(), "the cache has room for a write");
+  invariant(fresh || !list(Order::clean).empty(), "the cache must have room for a write");
   const std::uint32_t slot = fresh ? list(Order::free).front() : list(Order::clean).front();
   if (!fresh) set(slot, 0, 0, 0, 0);
   Block& block = blocks_[slot];
@@ -264,7 +264,7 @@ void NvramBlocks::drop_clean(const SectorRange& range) {
 void NvramBlocks::drop(const SectorRange& range) {
   for_each(range, [&](std::uint32_t slot, SectorMask mask) {
     const Block& b = blocks_[slot];
-    invariant((b.leaving & mask) == 0, "dropped sectors are not in flight");
+    invariant((b.leaving & mask) == 0, "dropped sectors must not be in flight");
     set(slot, b.present & ~mask, b.dirty & ~mask, b.leaving, b.replay & ~mask);
   });
 }
@@ -301,7 +301,7 @@ void NvramBlocks::leave(const SectorRange& range) {
   for_each(range, [&](std::uint32_t slot, SectorMask mask) {
     const Block& b = blocks_[slot];
     invariant((b.leaving & mask) == 0 && (b.present & mask) == mask,
-              "a sector has at most one write-back in progress");
+              "a sector must have at most one write-back in progress");
     set(slot, b.present, b.dirty & ~mask, b.leaving | mask, b.replay);
   });
 }

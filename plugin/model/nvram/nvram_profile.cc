@@ -25,7 +25,7 @@ Result<void> validate(const NvramProfile& p) {
                  fmt::format("use at least {} sectors", p.block_sectors));
   }
   if (p.destage_depth == 0 || p.destage_depth > NvramProfile::kDestageDepthMax) {
-    return wrong("destage-depth", "too many write-backs at once",
+    return wrong("destage-depth", "the number of concurrent write-backs is invalid",
                  fmt::format("use 1 to {}", NvramProfile::kDestageDepthMax));
   }
   if (p.command_ns < 0 || p.sector_ns < 0 || p.idle_delay_ns < 0 || p.battery_hold_ns < 0) {

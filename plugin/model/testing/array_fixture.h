@@ -112,7 +112,7 @@ class TestMember final : public Device, private EventTarget {
   Bytes look(std::uint64_t lba) {
     Bytes bytes(kSectorBytes);
     if (store_ != nullptr)
-      invariant(store_->read(lba, bytes).has_value(), "reading from memory succeeds");
+      invariant(store_->read(lba, bytes).has_value(), "reading from memory must succeed");
     return bytes;
   }
   void cut_short(const Request& r) {
@@ -317,7 +317,7 @@ struct ArrayFixture {
   std::vector<std::byte> on_member(std::uint32_t member, std::uint64_t lba,
                                    std::uint32_t sectors) const {
     std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
-    invariant(stores[member]->read(lba, bytes).has_value(), "reading from memory succeeds");
+    invariant(stores[member]->read(lba, bytes).has_value(), "reading from memory must succeed");
     return bytes;
   }
   RaidLayout layout() const { return RaidLayout::of(profile, stores[0]->sectors()); }

@@ -131,7 +131,7 @@ void Pacer::run_ahead() {
 
 void Pacer::run_one() {
   const bool happened = simulation_.run_next();
-  invariant(happened, "a waiting request still has a scheduled event");
+  invariant(happened, "a waiting request must still have a scheduled event");
 }
 
 void Pacer::finish_waiting() {
@@ -219,7 +219,7 @@ void Pacer::await(Lock& lock, Waiter& waiter) {
 /// that nearly all sleeps end in time.
 void Pacer::lead(Lock& lock, Waiter& waiter) {
   const auto next = simulation_.next_event();
-  invariant(next.has_value(), "a waiting request still has a scheduled event");
+  invariant(next.has_value(), "a waiting request must still have a scheduled event");
   leader_target_ = *next;
   leader_roused_.store(false, std::memory_order_relaxed);
   const WallNs deadline = anchor_.wall_at(*next) - lead_ns_ - kPrepareNs;

@@ -186,12 +186,12 @@ Result<void> Settings::check() const {
   if (profile.empty() && !machine)
     return fail(
         "profile", "is missing",
-        "name one, for example profile=hp-c2447, or a machine=FILE (nbdkit headcrash --dump-plugin "
-        "lists them), or states=N to serve crash states");
+        "name a profile, for example profile=hp-c2447 (nbdkit headcrash --dump-plugin lists them), "
+        "or set machine=FILE, or states=N to serve crash states");
   if (!machine) return {};
   constexpr const char* kInFile = "set it in the machine file, for each device";
   if (!profile.empty())
-    return fail("profile", "cannot be combined with machine", "use one of them");
+    return fail("profile", "cannot be combined with machine", "omit profile or machine");
   if (size_bytes) return fail("size", "does not apply to machines", kInFile);
   if (write_cache) return fail("write-cache", "does not apply to machines", kInFile);
   if (tear) return fail("tear", "does not apply to machines", kInFile);

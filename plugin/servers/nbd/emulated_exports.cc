@@ -63,7 +63,7 @@ class EmulatedDisk final : public Export {
 class EmulatedMark final : public MarkExport {
  public:
   static constexpr const char* kDescription =
-      "writes add marks to the recording; reads return the server's instance";
+      "writes add marks to the recording; reads return the server's instance identifier";
   explicit EmulatedMark(emulation::Emulation& emulation) : emulation_(emulation) {}
   std::string description() const override { return kDescription; }
   emulation::Answer serve(const model::Request& request) override {

@@ -67,7 +67,7 @@ Calendar::~Calendar() {
 
 Result<void> Calendar::start(Hardware& hardware, const CalendarOptions& options, Log log) {
   invariant(sockets_.size() == hardware.disk_count() + 2,
-            "there is one socket for each disk, one for marks and one for the agent");
+            "there must be one socket for each disk, one for marks and one for the agent");
   hardware_ = &hardware;
   options_ = options;
   log_ = std::move(log);
@@ -229,7 +229,7 @@ void Calendar::end_guest() {
     for (const auto& disk : disks_) static_cast<void>(disk->hand_back());
     if (!inside()) break;
     const auto next = hardware_->next_event();
-    invariant(next.has_value(), "a request in the device still has a scheduled event");
+    invariant(next.has_value(), "a request in the device must still have a scheduled event");
     hardware_->step(*next);
   }
 }

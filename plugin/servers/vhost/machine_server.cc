@@ -36,7 +36,7 @@ Result<std::unique_ptr<MachineServer>> MachineServer::listen(
 Result<void> MachineServer::start(emulation::Emulation& emulation, const SessionOptions& options,
                                   Log log) {
   invariant(sockets_.size() == emulation.device_count() + 1,
-            "there is a socket for each disk and one for marks");
+            "there must be a socket for each disk and one for marks");
   const auto add = [&](Disk disk,
                        const std::function<emulation::Answer(const model::Request&)>& serve) {
     const std::string name = disk.name;

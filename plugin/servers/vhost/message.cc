@@ -52,7 +52,8 @@ const Known* find(std::uint32_t number) {
 }
 
 tl::unexpected<Error> wrong_length(const Known& known, std::size_t bytes) {
-  return fail("vhost-user message", fmt::format("{} has a payload of {} bytes", known.name, bytes));
+  return fail("vhost-user message",
+              fmt::format("{} has an invalid payload of {} bytes", known.name, bytes));
 }
 
 template <typename T>

@@ -9,7 +9,8 @@
 namespace headcrash::vhost {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "virtio 1 is little-endian");
+static_assert(std::endian::native == std::endian::little,
+              "the host must be little-endian, as is virtio 1");
 
 constexpr std::uint16_t kNext = 1, kWrite = 2, kIndirect = 4;
 constexpr std::uint16_t kNoInterrupt = 1, kNoKick = 1;

@@ -255,7 +255,7 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
          for (std::array<std::byte, ufs::kSectorBytes> sector;;) TRY(store.read(0, sector));
        }},
       {"sectors-too-high", "is not marked clean", and_then(flag(0))},
-      {"sectors-too-high", "has changed bytes", and_then([](auto& store, auto&) {
+      {"sectors-too-high", "has different contents", and_then([](auto& store, auto&) {
          change_sector(store, byte_of_block(store, kUntouched) + 77,
                        [](auto sector, auto at) { sector[at] ^= std::byte{1}; });
        })},
