@@ -2,8 +2,9 @@
 //
 // A commit creates and removes snapshots. The generation that is being written allocates a block
 // for the new snapshot table, which contains the roots of all kept snapshots. A new snapshot has
-// the roots of this generation. From the spawn on, data of this generation is also copied when it
-// is overwritten, because the operations that overwrite it belong to a newer generation.
+// the roots of this generation. Operations that begin after the next generation has been spawned
+// belong to a newer generation. If they overwrite data of this generation, the data is therefore
+// copied first.
 #include <fmt/core.h>
 
 #include <algorithm>

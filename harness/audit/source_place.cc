@@ -234,7 +234,7 @@ Result<std::map<std::string, std::string>> kernel_source_lines(
     const auto object = Object::read(file);
     const auto functions = object ? object->functions() : Object::Functions{};
     if (functions.empty())
-      return fail(file, "has no symbols of functions",
+      return fail(file, "contains no function symbols",
                   "give a kernel image or a module with debug information, such as vmlinux");
     std::vector<std::string> known;
     std::vector<std::uint64_t> addresses;

@@ -105,14 +105,15 @@ Result<int> wait_for(const base::Process& process, const HostCommand& command,
     for (const fs::path& output : outputs)
       if (const auto bytes = fs::file_size(output, error); !error && bytes > kOutputBytesMost)
         return fail(command.name, fmt::format("printed more than {} MB", kOutputBytesMost >> 20),
-                    "print only short lines that are promises, and fewer messages");
+                    "make it print less to standard output and standard error");
     if (exit) return *exit;
     if (watch.ms() < 1000.0 * static_cast<double>(command.limit.count())) continue;
     const std::string left = processes.names();
     return fail(command.name,
                 fmt::format("did not end within {} s on this host{}{}", command.limit.count(),
                             left.empty() ? "" : "; still running: ", left),
-                "stop the processes that it starts, reduce its work, or increase --run-limit");
+                "make the command end its child processes, reduce its work, or increase "
+                "--run-limit");
   }
 }
 
@@ -276,19 +277,22 @@ std::optional<std::pair<std::string, std::uint64_t>> reserved_range(std::string_
 tl::unexpected<Error> cannot_be_started(const HostCommand& command, const std::string& why) {
   const fs::path program = command.argv.front();
   std::error_code error;
-  if (fs::is_directory(program, error)) return fail(command.name, "is a folder", "name a program");
+  if (fs::is_directory(program, error))
+    return fail(command.name, "is a folder", "give the path of a program");
   if (!fs::is_regular_file(program, error))
-    return fail(command.name, "cannot be started: " + why, "correct its name or install it");
+    return fail(command.name, "cannot be started: " + why,
+                "correct the name, or install the program");
   if (::access(program.c_str(), X_OK) != 0)
     return fail(command.name, "is not executable", "run chmod +x " + program.string());
   const std::string head = head_of(program), interpreter = interpreter_of(program);
   if (is_elf(head) && head.size() > kMachineAt && head[kMachineAt] != EM_X86_64 &&
       head[kMachineAt] != EM_386)
-    return fail(command.name, "is a program for another processor", "build it for x86-64");
+    return fail(command.name, "is built for another processor architecture", "build it for x86-64");
   if (!interpreter.empty() && !fs::exists(interpreter, error))
     return fail(command.name, "cannot be started: it needs " + interpreter + ", which is missing",
-                "install it, or correct the first line of the program");
-  return fail(command.name, "cannot be started: " + why, "install the commands that it uses");
+                "install the interpreter, or correct the first line of the program");
+  return fail(command.name, "cannot be started: " + why,
+              "install the commands that the program uses");
 }
 
 void add_interpreters(std::set<fs::path>& paths) {
@@ -380,8 +384,8 @@ Result<HostRun> run_on_host(const HostCommand& command, const fs::path& scratch)
   std::error_code error;
   if (!fs::exists(trace, error) || fs::file_size(trace, error) == 0)
     return fail(ErrorKind::cannot_run, "strace",
-                "cannot trace a program: " + base::last_line(run.errors),
-                "install strace, and allow ptrace in a container");
+                "cannot trace the program: " + base::last_line(run.errors),
+                "install strace; in a container, also allow ptrace");
   if (run.exit_code == kNotFound || run.exit_code == kNotExecutable)
     return cannot_be_started(command, base::last_line(run.errors));
   for (const fs::path& path : traced_paths(std::ifstream(trace, std::ios::binary))) {

@@ -116,7 +116,7 @@ Result<void> pack_rootfs(const fs::path& rootfs, const fs::path& image) {
                                  base::shell_quoted(rootfs.string()), sqfstar(image)));
   if (!fs::is_regular_file(status))
     return fail(rootfs.string(), "is neither a folder nor a tar archive",
-                "set --rootfs to the folder or archive of a root file system");
+                "set --rootfs to a folder or tar archive that contains a root file system");
   // Detects the compression by the first bytes of the file, because its name may have any
   // extension.
   return run_shell(

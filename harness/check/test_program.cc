@@ -72,12 +72,12 @@ Result<void> check_variables(const TestProgram& program) {
   return {};
 }
 
-/// Returns for example: exits with 3; or: is ended by signal 11 (Segmentation fault).
+/// Returns for example: exits with 3; or: is terminated by signal 11 (Segmentation fault).
 std::string end_text(int exit_code) {
   constexpr int kSignal = 128;
   const char* const signal = exit_code > kSignal ? ::sigdescr_np(exit_code - kSignal) : nullptr;
   if (signal == nullptr) return fmt::format("exits with {}", exit_code);
-  return fmt::format("is ended by signal {} ({})", exit_code - kSignal, signal);
+  return fmt::format("is terminated by signal {} ({})", exit_code - kSignal, signal);
 }
 
 std::string last_words(const HostRun& run) {
@@ -94,9 +94,10 @@ std::string advice(const std::vector<std::string>& argv) {
   for (std::string word; words >> word;)
     if (word.find('/') == std::string::npos && fs::is_regular_file(word, error))
       return fmt::format(
-          "it runs in an empty folder; to use the file {0} of the current folder, write ./{0}",
+          "the command runs in an empty folder; to use the file {0} of the current folder, write "
+          "./{0}",
           word);
-  return "it runs in an empty folder, and must exit with 0 when the power does not fail";
+  return "the command runs in an empty folder, and must exit with 0 when the power does not fail";
 }
 
 /// Returns the reason why a line cannot be a promise; empty if it can be one.
@@ -220,7 +221,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   TRY(prepared.lines, count_promises(ran.output));
   command.input = ran.output;
   if (program.verify.empty())
-    TRY(run(program.argv, program.argv.front() + ", when started again,"));
+    TRY(run(program.argv, program.argv.front() + " (when started again)"));
   else
     TRY(run(argv_of(program.verify), "--verify"));
   prepared.preallocated = preallocated;
@@ -266,7 +267,7 @@ std::string application_text(const TestProgram& program, const std::optional<Tra
   return fmt::format(
       "# A program under test, made by headcrash check or headcrash audit.\n"
       "title = {}\n"
-      "promise = \"every line that it prints\"\n"
+      "promise = \"every line that the program prints\"\n"
       "rootfs = {}\n"
       "folder = {}\n"
       "environment = {}\n"

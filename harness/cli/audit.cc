@@ -314,7 +314,7 @@ void print_rows(const std::vector<AuditRow>& rows) {
     width = std::max(width, names.back().size());
     verdict_width = std::max(verdict_width, row.verdict.size());
   }
-  fmt::print("{:<{}}  calls  {:<{}}  cost of one\n", "call site", width, "verdict", verdict_width);
+  fmt::print("{:<{}}  calls  {:<{}}  cost / call\n", "call site", width, "verdict", verdict_width);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const AuditRow& row = rows[i];
     fmt::print("{:<{}}  {:>5}  {:<{}}  {:>11}\n", names[i], width,
@@ -328,10 +328,10 @@ std::string unmended_text(const audit::Audit& audit) {
   if (audit.mended) return "";
   if (!audit.mapped.empty())
     return fmt::format(
-        "; the program changes {} through a mapping, so only a call of msync before it prints the "
-        "line can fix it",
+        "; the program changes {} through a mapping, so it must call msync before it prints the "
+        "line",
         fmt::join(audit.mapped, ", "));
-  return "; adding flushes after the program's changes does not fix it";
+  return "; flushes after the program's changes do not prevent the loss";
 }
 
 void print_losses(const std::vector<AuditRow>& rows, const std::vector<Audited>& all) {
@@ -532,7 +532,7 @@ void add_audit(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash audit --fs ext4 -- ./mytest\n"
       "  headcrash audit --verify './verify.sh' --fs ext4 --fs xfs -- ./mytest 100\n\n"
       "Each call site of fsync, fdatasync, sync_file_range, syncfs, sync, msync, O_SYNC, O_DSYNC "
-      "and RWF_DSYNC is\nskipped in turn, and the crash states of that run are verified as by "
+      "and RWF_DSYNC is\nskipped in turn, and the crash states of that run are then checked as in "
       "`headcrash check`. --time is the time limit for\nthe states of each such run.\n\n"
       "Exit code 0: no flush is missing; 1: data can be lost; 2: usage error, or a verifier that "
       "cannot detect a loss;\n77: no guest can run here.");

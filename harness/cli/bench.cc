@@ -101,8 +101,9 @@ json describe(const bench::BenchOutcome& outcome) {
 
 void print_outcome(const bench::BenchOutcome& outcome, const bench::Bench& bench) {
   fmt::print(
-      "run {}: {} of {} trials{}; seconds {}: median (mean's 95 % interval; n)\n", outcome.run,
-      outcome.done_before + outcome.done_now, outcome.planned,
+      "run {}: {} of {} trials{}; seconds {}: median (95 % confidence interval of the mean; "
+      "n)\n",
+      outcome.run, outcome.done_before + outcome.done_now, outcome.planned,
       outcome.done_before > 0 ? fmt::format(" ({} of them before)", outcome.done_before) : "",
       bench.quiescence ? "until all writes reached the device" : "until the last call returned");
   report::TextTable cells({"", ""});
@@ -173,7 +174,7 @@ int run(const BenchArguments& arguments) {
 
 void add_bench(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "bench", "Times workloads on file systems and emulated devices, in guests");
+      "bench", "Measures the speed of workloads on file systems and emulated devices, in guests");
   const auto arguments = std::make_shared<BenchArguments>();
   command
       ->add_option("BENCH", arguments->bench,
@@ -191,7 +192,8 @@ void add_bench(CLI::App& app, int& exit_code) {
       "--resume", arguments->resume,
       "Resume the newest unfinished run of this benchmark; finished trials are not repeated");
   command->add_option("--shard", arguments->shard,
-                      "i/n: only every n-th group of file systems, starting with the i-th");
+                      "Run only part i of n: every n-th group of file systems, starting with the "
+                      "i-th");
   add_kernels_option(*command, arguments->kernels);
   add_guest_option(*command, arguments->guest, "the file's setting");
   command->add_option(

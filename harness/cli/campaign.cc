@@ -76,7 +76,7 @@ Result<void> check_selection(const std::string& name, const campaign::Selection&
   if (selection.whole())
     return fail(selection.guest.empty() ? "--kernel" : "--guest",
                 fmt::format("does not apply to {}", family),
-                "omit it, or run a campaign from a file");
+                "omit this option, or run a campaign from a file");
   return fail(selection.filesystems.empty() ? "--trials" : "--only",
               fmt::format("does not apply to {}, whose parts are selected by name", family),
               fmt::format("use {}/{}, for example; to run fewer trials, use --shard", family,
@@ -290,10 +290,11 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "Resume the newest run, finished or not, and repeat trials whose verdict is harness-error");
   command->add_option(
       "--shard", arguments->shard,
-      "i/n: only every n-th trial (for ufs-schemes: every n-th workload), starting with the i-th");
+      "Run only part i of n: every n-th trial (for ufs-schemes: every n-th workload), starting "
+      "with the i-th");
   command
       ->add_option("--only", arguments->selection.filesystems,
-                   "Run only these file systems of the campaign, as a separate run")
+                   "Run the campaign only on these file systems, as a separate run")
       ->delimiter(',')
       ->allow_extra_args(false);
   command

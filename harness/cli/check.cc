@@ -168,7 +168,7 @@ void print_lines(const std::string& name, std::size_t lines,
 
 void print_verdict(const Verdict& verdict) {
   if (verdict.kind == Verdict::Kind::kept) {
-    const std::string of = verdict.whole ? " (all states of the strategies)"
+    const std::string of = verdict.whole ? " (all states that the strategies generate)"
                                          : fmt::format(" of about {}", states_text(verdict.space));
     fmt::print("{:<7} kept    {} crash states{}    {:.1f} s\n", verdict.filesystem, verdict.states,
                of, verdict.seconds);
@@ -188,7 +188,7 @@ void print_control(const CheckArguments& arguments, const std::optional<bool>& c
         arguments.time_s);
   else if (*can_see)
     fmt::print(
-        "Without the program's flushes, the same test loses data, so the verifier can see a "
+        "Without the program's flushes, the same test loses data, so the verifier can detect a "
         "loss.\n");
 }
 

@@ -63,7 +63,7 @@ int finish_output(int exit_code) {
   if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
   const std::string reason = errno == 0 ? "" : ": " + std::generic_category().message(errno);
   return report_error({"standard output", "cannot be written" + reason,
-                       "free some space, or write to another place"},
+                       "free some space, or write to another file system"},
                       false);
 }
 
@@ -89,7 +89,7 @@ void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels) {
 void add_guest_option(CLI::App& command, std::string& guest, const std::string& otherwise) {
   accept_only(command.add_option(
                   "--guest", guest,
-                  "qemu: real time; virtual: user-mode Linux, whose time stops while it computes; "
+                  "qemu: real time; virtual: user-mode Linux, whose clock stops while it computes; "
                   "default: " +
                       otherwise),
               {"qemu", "virtual"});

@@ -175,7 +175,7 @@ report::ContractCell page_cell(const contract::Cell* cell, const std::string& fo
   shown.state = cell->smallest.state;
   shown.problem = cell->problem;
   if (!cell->lost()) return shown;
-  shown.writes = cell->smallest.missing == 0 ? "none: the data had not been written at the cut"
+  shown.writes = cell->smallest.missing == 0 ? "none: the data had not been written before the cut"
                                              : std::to_string(cell->smallest.missing);
   const fs::path page = fs::path(folder) / crash_page_name(*cell);
   if (std::error_code error; fs::exists(page, error)) shown.crash_page = page.filename().string();
@@ -408,7 +408,7 @@ void add_contract(CLI::App& app, int& exit_code) {
       ->add_option(
           "--fs", arguments->filesystems,
           "File system: one of Linux (headcrash list filesystems), a .toml file, or one of "
-          "our own (headcrash list systems); may be repeated; default: ext4, xfs, btrfs "
+          "headcrash's own (headcrash list systems); may be repeated; default: ext4, xfs, btrfs "
           "and f2fs")
       ->allow_extra_args(false);
   command
@@ -434,8 +434,9 @@ void add_contract(CLI::App& app, int& exit_code) {
   command->add_option("-o,--output", arguments->folder,
                       "Folder for the table (as a page, JSON, CSV and Markdown) and, for each cell "
                       "that is broken in a guest, a page and the recording");
-  command->add_option("--markdown", arguments->markdown, "Write the table as Markdown");
-  command->add_option("--csv", arguments->csv, "Write one line for each cell");
+  command->add_option("--markdown", arguments->markdown,
+                      "Write the table to this file, as Markdown");
+  command->add_option("--csv", arguments->csv, "Write a CSV file with a line for each cell");
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Print the table as JSON");
   command->footer(

@@ -123,7 +123,7 @@ std::vector<Finding> examine() {
   const fs::path plugin_file = base::installation().plugin;
   const bool plugin = fs::exists(plugin_file);
   findings.push_back({"plugin", plugin_file.string(),
-                      plugin ? "" : "build it: cmake --build --preset release", plugin,
+                      plugin ? "" : "to build it, run: cmake --build --preset release", plugin,
                       kServe | kQemu});
   const fs::path cache = campaign::default_cache();
   const vm::AcceleratorProbe probe = vm::probe_accelerator(cache);

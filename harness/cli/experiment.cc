@@ -98,19 +98,22 @@ int run(const ExperimentArguments& arguments) {
 
 void add_experiment(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "experiment", "Runs a paper's experiment in virtual time and compares the numbers");
+      "experiment",
+      "Runs a paper's experiment in virtual time and compares the results with the "
+      "paper's");
   const auto arguments = std::make_shared<ExperimentArguments>();
   command->add_option("PAPER[/NAME]", arguments->name, "An experiment (headcrash list experiments)")
       ->required();
   command->add_option("--db", arguments->database,
                       "Results database; created if missing; default: store nothing");
   command->add_option("--csv", arguments->csv,
-                      "File for the claims' numbers and rules, one per line");
-  command->add_option("--seed", arguments->seed, "Seed of workload contents")
+                      "CSV file for the numbers and rules of all claims, one per line");
+  command->add_option("--seed", arguments->seed, "Seed of the contents of workloads")
       ->capture_default_str();
   command->add_option(
       "--set", arguments->set,
-      "A parameter of a part, NAME=NUMBER (headcrash list experiments --json); may be repeated");
+      "Set a parameter of a part, as NAME=NUMBER (headcrash list experiments --json); may be "
+      "repeated");
   add_verbosity_options(*command, arguments->verbosity);
   command->add_flag("--json", arguments->as_json, "Machine-readable output");
   command->footer(

@@ -142,7 +142,9 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
     explored.failed_at_crash = judgement.verdict < oracle::Verdict::hang;
     Error error = on_one_line(judgement, arguments.workload + arguments.application);
     if (judgement.verdict == oracle::Verdict::hang && arguments.kernel.guest == "virtual")
-      error.hint = "if it polls memory without waiting, virtual time cannot pass; use --guest qemu";
+      error.hint =
+          "if the workload polls memory without waiting, virtual time stands still; use "
+          "--guest qemu";
     return tl::unexpected(std::move(error));
   }
   return std::move(*recorded);
@@ -157,7 +159,7 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
     return fail(
         "--from",
         fmt::format("{} has {} events, but no event {}", run.path().string(), run.events(), from),
-        "`headcrash recording export --format csv` lists them");
+        "`headcrash recording export --format csv` lists the events");
   }
   std::vector<std::string> known;
   for (const states::RecordedMark& mark : run.marks()) {
@@ -165,7 +167,8 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
     if (known.size() < kMarksNamed) known.push_back(mark.text);
   }
   return fail("--from", fmt::format("{} has no mark \"{}\"", run.path().string(), from),
-              known.empty() ? "it has no marks; use an event number" : base::suggest(from, known));
+              known.empty() ? "the recording has no marks; use an event number"
+                            : base::suggest(from, known));
 }
 
 /// Opens the recording that the user has specified.
@@ -350,8 +353,8 @@ Result<void> check(const ExploreArguments& arguments) {
       if (given)
         return fail(
             "--db", fmt::format("cannot be combined with {}", option),
-            "omit it: a database keeps the recordings of failures, `headcrash replay --html` "
-            "draws them, and a campaign file has the other settings");
+            "omit that option: a database keeps the recordings of failures, `headcrash replay "
+            "--html` draws them, and a campaign file has the other settings");
     }
   }
   if (stored && arguments.rounds < kStoredRoundsMin)
@@ -578,7 +581,8 @@ void add_explore(CLI::App& app, int& exit_code) {
                    "for example 4K")
       ->capture_default_str();
   command->add_option("--workload", arguments->workload,
-                      "Record this workload first; with RECORDING: the workload that was recorded");
+                      "Workload to record and explore; with RECORDING: the workload that was "
+                      "recorded");
   command
       ->add_option(
           "--application", arguments->application,
@@ -594,7 +598,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   add_machine_options(*command, arguments->machine);
   command->add_option(
       "--from", arguments->from,
-      "With RECORDING: start of the power cuts, as an event number or the text of a mark; "
+      "With RECORDING: first event at which the power is cut, as its number or the text of a mark; "
       "default: the start of the workload, if marked");
   command
       ->add_option("--budget", arguments->budget,
@@ -614,7 +618,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   accept_only(
       command->add_option(
           "--prefill", arguments->prefill,
-          "Content of a new disk before mkfs: \"pattern\" (bytes of an earlier user) or \"none\""),
+          "Content of a new disk before mkfs: \"pattern\" (bytes that an earlier user left) or "
+          "\"none\""),
       {"pattern", "none"})
       ->capture_default_str();
   command
@@ -630,7 +635,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       "is recorded twice");
   command
       ->add_option("--slow-us", arguments->disk.slow_us,
-                   "With --slow: additional time in microseconds")
+                   "With --slow: additional time of each such write in microseconds")
       ->check(between(1, 1'000'000))
       ->capture_default_str();
   add_stacks_options(*command, arguments->disk);
@@ -649,7 +654,8 @@ void add_explore(CLI::App& app, int& exit_code) {
                     "Stop at the first failure that is reproduced on a fresh guest");
   command->add_option(
       "--db", arguments->database,
-      "Store the result as a run in this database, for report, runs, trials and replay; created if missing");
+      "Store the result as a run in this database, for the commands report, runs, trials and "
+      "replay; created if missing");
   command->add_flag("--resume", arguments->resume,
                     "With --db: resume the newest unfinished run of the same exploration");
   command

@@ -99,10 +99,12 @@ Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
     return fail(
         "--size",
         fmt::format("{} is too small, or is not a multiple of the sector size", arguments.size),
-        fmt::format("{} needs at least {} bytes", filesystem.name, filesystem.minimum_size_bytes));
+        fmt::format("use a multiple of {} bytes; {} needs at least {} bytes", model::kSectorBytes,
+                    filesystem.name, filesystem.minimum_size_bytes));
   }
   if (bytes / model::kSectorBytes > states::kStateSectorsMax)
-    return fail("--size", fmt::format("{} exceeds the limit for crash states", arguments.size),
+    return fail("--size",
+                fmt::format("{} exceeds the maximum disk size for crash states", arguments.size),
                 "use 2T or less");
   return bytes;
 }

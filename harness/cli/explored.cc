@@ -198,7 +198,8 @@ std::string headline(const Explored& explored) {
         expectation_text(explored.filesystem));
   }
   return fmt::format(
-      "{}{}: inconclusive; {} of {} crash states failed, and none of them did so on a fresh guest",
+      "{}{}: inconclusive; {} of {} crash states failed, but none of them failed again on a "
+      "fresh guest",
       so_far, name, failing, result.checked);
 }
 
@@ -281,8 +282,10 @@ void print_text(const Explored& explored) {
       result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),
       explored.cpu_s * 1000 / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
       per_second(result.checked, result.generate_ms), peak_memory_text());
-  fmt::print("{} also checked entirely in the guest, {} disagreements; {} guests used\n",
-             result.sampled, result.disagreements, result.restores);
+  fmt::print(
+      "{} states also checked entirely in the guest, with {} disagreements; {} guests "
+      "used\n",
+      result.sampled, result.disagreements, result.restores);
   std::fflush(stdout);  // flush now, because further output goes to standard error
 }
 

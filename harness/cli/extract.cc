@@ -132,7 +132,8 @@ void add_extract(CLI::App& app, int& exit_code) {
       "with one cut");
   command->add_option("--fs", arguments->trial.filesystem, "File system; required for a recording");
   command->add_option("-o,--output", arguments->folder,
-                      "Folder to create; default: named after file system and trial");
+                      "Folder to create; default: a folder named after the file system and the "
+                      "trial");
   accept_only(command->add_option("--format", arguments->format, "Format of the image"),
               {"raw", "qcow2"})
       ->capture_default_str();

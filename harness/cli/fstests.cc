@@ -460,7 +460,7 @@ void add_options(CLI::App& command, FstestsArguments& arguments) {
                   "may be repeated")
       ->allow_extra_args(false);
   command.add_option("--recording", arguments.recording,
-                     "Explore this recording of an earlier run, and run no tests");
+                     "Explore this recording of an earlier run instead of running tests");
   command
       .add_option("--strategy", arguments.strategies,
                   "Kinds of crash states, as for explore; default: prefix,lose-all,reorder")
@@ -498,7 +498,7 @@ void add_fstests(CLI::App& app, int& exit_code) {
                    "Folder for the recordings and pages of tests whose crash states fail")
       ->capture_default_str();
   command->add_flag("--keep", arguments->keep, "Keep the recordings of all tests");
-  command->add_option("--csv", arguments->csv, "Write one line for each test");
+  command->add_option("--csv", arguments->csv, "Write a CSV file with a line for each test");
   add_kernel_options(*command, arguments->kernel, kFastestGuest);
   add_ci_options(*command, arguments->ci);
   add_verbosity_options(*command, arguments->verbosity);

@@ -71,8 +71,8 @@ void add_gc(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash gc --db demo.db --dry-run\n  headcrash gc --db demo.db --older-than 7 "
       "--keep-failures\n\n"
       "Verdicts and timings are kept. Only files in the *.artefacts folders next to the database "
-      "are removed; their\ntrials can no longer be replayed. Exit code 2: a path was refused and not "
-      "removed.");
+      "are removed; their\ntrials can no longer be replayed. Exit code 2: an artefact was not removed, "
+      "because its path is invalid.");
   command->callback([arguments, &exit_code] { exit_code = run_gc(*arguments); });
 }
 

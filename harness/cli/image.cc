@@ -62,10 +62,10 @@ Result<Image::File> open_file(const std::string& path, const std::string& size,
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error)
     return fail(path, error.message(),
-                fmt::format("use an image; `headcrash image {} mkfs` creates one", type.name()));
+                fmt::format("name an image; `headcrash image {} mkfs` creates one", type.name()));
   if (bytes < model::kSectorBytes)
     return fail(path, fmt::format("is not an image: it has only {} bytes", bytes),
-                fmt::format("use an image; `headcrash image {} mkfs` creates one", type.name()));
+                fmt::format("name an image; `headcrash image {} mkfs` creates one", type.name()));
   return media::SparseFileStore::open_existing(path, access);
 }
 
@@ -145,7 +145,7 @@ void print_report(const ImageArguments& arguments, const adapters::CheckReport& 
     fmt::print("log: {}, {}\n",
                report.log.empty() ? fmt::format("{} transactions", report.replayed) : report.log,
                arguments.repair ? "replayed" : "to be replayed");
-  if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
+  if (report.more_findings > 0) fmt::print("and {} more findings\n", report.more_findings);
   fmt::print("{} files, {} directories, {}\n", report.files, report.directories,
              report.nothing_found() ? "clean"
              : report.unrepaired    ? "some damage was not repaired"
@@ -244,13 +244,13 @@ int run_snapshots(const ImageArguments& arguments) {
 std::string why_not(int error) {
   switch (error) {
     case EINVAL:
-      return "is not a valid name: at most 31 characters, without blanks, '/' and ','";
+      return "is not a valid name; use at most 31 characters, and no blanks, '/' or ','";
     case EEXIST:
       return "already exists";
     case ENOENT:
       return "does not exist; `snapshots` lists the existing snapshots";
     case ENOSPC:
-      return "has no space: remove files, or drop another snapshot";
+      return "needs more space than is free; remove files, or drop another snapshot";
     default:
       return std::strerror(error);
   }
@@ -343,7 +343,8 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   cat->callback([arguments, &exit_code] { exit_code = run_show(*arguments, print_file); });
   if (type.may_have_log_device()) {
     for (auto* const verb : {mkfs, check, list, cat})
-      verb->add_option("--log", arguments->log, "Image of the log, if it has a separate device");
+      verb->add_option("--log", arguments->log,
+                       "Image of the log, if the log is on a separate device");
     mkfs->add_option("--log-size", arguments->log_size,
                      "Create the log's image with this size, for example 16M");
     check->add_flag("--without-log", arguments->without_log,
@@ -360,7 +361,7 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
 
 void add_image(CLI::App& app, int& exit_code) {
   auto* const image =
-      app.add_subcommand("image", "Makes, checks and reads images of our own file systems");
+      app.add_subcommand("image", "Makes, checks and reads images of headcrash's own file systems");
   image->require_subcommand(1);
   image->footer(
       "Examples:\n  headcrash image ufs mkfs disk.img --size 64M\n"

@@ -47,7 +47,7 @@ int init(const InitArguments& arguments) {
                         false);
   if (const auto written = base::write_text_file(file, text_of(arguments.what)); !written)
     return report_error(written.error(), false);
-  fmt::print("{}\nedit it, then: {}\n", file, use_of(arguments.what, file));
+  fmt::print("{}\nedit this file, then run: {}\n", file, use_of(arguments.what, file));
   return kFine;
 }
 

@@ -57,7 +57,8 @@ void add_kernel_options(CLI::App& command, KernelArguments& arguments,
       "The guest's kernel: a Debian version (6.12, 6.1-rt), a bzImage, or, with --guest virtual, a "
       "folder with the kernel's source; default: the kernel of the host's release");
   command.add_option("--modules", arguments.modules,
-                     "Modules of a bzImage: the folder that modules_install made, or a .ko file");
+                     "Modules for a bzImage: the folder that modules_install created, or a .ko "
+                     "file");
   add_guest_option(command, arguments.guest, otherwise);
 }
 
@@ -98,11 +99,11 @@ void add_machine_options(CLI::App& command, explorer::StageMachine& machine) {
       "default for a recording: the array that it was made on");
   command
       .add_option("--fault", machine.faults,
-                  "Fault of the array from the start of the workload, for example dead:hd0.3")
+                  "Fault that the array has from the start of the workload, for example dead:hd0.3")
       ->allow_extra_args(false);
   command
       .add_option("--fault-after-cut", machine.faults_after_cut,
-                  "Fault of the array when the power returns")
+                  "Fault that the array has when the power returns")
       ->allow_extra_args(false);
 }
 

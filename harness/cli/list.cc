@@ -331,12 +331,12 @@ void add_list(CLI::App& app, int&) {
       "Lists built-in profiles, file systems, stacks, workloads, campaigns, benchmarks, "
       "applications and experiments");
   const auto arguments = std::make_shared<ListArguments>();
-  accept_only(
-      command->add_option(
-          "WHAT", arguments->what,
-          "profiles, filesystems, stacks, systems (our own, under every scheme), workloads, "
-          "campaigns, benchmarks, applications, experiments, or timed (timed workloads)"),
-      list_names())
+  accept_only(command->add_option(
+                  "WHAT", arguments->what,
+                  "profiles, filesystems, stacks, systems (headcrash's own, under every scheme), "
+                  "workloads, campaigns, benchmarks, applications, experiments, or timed (timed "
+                  "workloads)"),
+              list_names())
       ->required();
   command->add_flag("--wide", arguments->wide, "Show every column");
   command->add_flag("--json", arguments->as_json, "Print the list as JSON");

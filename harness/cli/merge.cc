@@ -64,10 +64,11 @@ void add_merge(CLI::App& app, int& exit_code) {
       ->required();
   command->add_flag("--json", arguments->as_json, "Print what was merged as JSON");
   command->footer(
-      "Examples:\n  headcrash merge host1/seq2.db host2/seq2.db -o seq2.db\n  headcrash report --db "
-      "seq2.db\n\n"
-      "Merges runs of one campaign that differ only in their shard. If a shard is missing or unfinished, finish the run\n"
-      "with headcrash campaign NAME --db MERGED --resume. Artefacts are not moved.");
+      "Examples:\n  headcrash merge host1/seq2.db host2/seq2.db -o seq2.db\n  headcrash report "
+      "--db seq2.db\n\n"
+      "Combines runs of one campaign that differ only in their shard into one run. If a shard is "
+      "missing or unfinished,\n"
+      "finish the run with headcrash campaign NAME --db MERGED --resume. Artefacts are not moved.");
   command->callback([arguments, &exit_code] { exit_code = run_merge(*arguments); });
 }
 

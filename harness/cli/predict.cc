@@ -89,7 +89,7 @@ Result<Step> guest_step(const TrialArguments& arguments, std::int64_t trial,
                              "WHERE trial_id = ? AND name = ? ORDER BY ordinal LIMIT 1"));
   TRY(const auto more, row.bind(trial, phase).step());
   if (!more || row.text(1) == "off")
-    return fail(arguments.trial, fmt::format("has no recorded time for its {}", phase),
+    return fail(arguments.trial, fmt::format("has no recorded time for the step {}", phase),
                 "choose a trial that reached this step, in a campaign with a real clock");
   const auto requests = row.integer(2);
   return Step{.elapsed_s = row.real(0) * kMs / slowdown_of(row.text(1)),
@@ -139,7 +139,7 @@ double ratio(double guest, double model) {
 }
 
 void print_text(const std::string& key, const std::vector<Compared>& steps) {
-  fmt::print("{}: recovery of the same image, in model seconds\n", key);
+  fmt::print("{}: recovery of the same image, in seconds of model time\n", key);
   fmt::print("{:<22}{:>9}{:>9}{:>13}{:>15}{:>13}\n", "", "guest", "model", "guest/model",
              "model, paced", "guest/paced");
   const auto line = [](const char* what, double guest, double model, double paced) {
@@ -172,9 +172,9 @@ json as_json(const std::string& key, const std::vector<Compared>& steps) {
 
 Result<std::vector<Compared>> compare(const StoredTrial& trial, const TrialArguments& arguments) {
   if (trial.id == 0 || trial.explored)
-    return fail(
-        trial.key, "is not a trial with one power cut in a guest",
-        "choose a trial of a campaign without [explore], for example campaign netra-recovery");
+    return fail(trial.key, "is not a trial with one power cut in a guest",
+                "choose a trial of a campaign without an [explore] section, for example campaign "
+                "netra-recovery");
   TRY(const auto ours, system_of(trial.filesystem));
   TRY(const auto replay, guest_step(arguments, trial.id, "replay"));
   TRY(const auto mount, guest_step(arguments, trial.id, "mount"));

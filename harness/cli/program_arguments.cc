@@ -48,8 +48,8 @@ Result<void> write_script(const ProgramArguments& arguments, const Explored& exp
       path.string(),
       fmt::format(
           "#!/bin/sh\n"
-          "# Checks again, in a guest, a crash state in which {} lost data. Exit code 1: it "
-          "still does; 0: it does not.\n"
+          "# Repeats, in a guest, the check of a crash state in which {} lost data. Exit code 1: "
+          "data is lost again; 0: no data is lost.\n"
           "cd {} || exit 2\n"
           "exec {} --state {}\n",
           base::printable(program_name(arguments)), base::shell_quoted(fs::current_path().string()),
@@ -145,19 +145,19 @@ tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
   const std::string& failure = *workload.failure;
   const std::string problem = failure.substr(0, failure.find_last_not_of('\n') + 1);
   if (workload.disk_full)
-    return fail(subject, fmt::format("the disk of {} is full: {}", explore.size, problem),
+    return fail(subject, fmt::format("the disk of size {} is full: {}", explore.size, problem),
                 "set a larger size with --disk");
   if (!arguments.program.rootfs.empty())
-    return fail(subject, problem, "make it exit with 0 when the power does not fail");
+    return fail(subject, problem, "make the program exit with 0 when the power does not fail");
   return fail(subject, problem,
-              "it succeeded on this host; if it needs more files in the guest, add them with "
-              "--files");
+              "the program succeeded on this host; if it needs more files in the guest, add them "
+              "with --files");
 }
 
 std::string last_promise(const explorer::StateOutcome& outcome) {
   const std::string lines = oracle::verifier_input(outcome.persisted_texts);
   const auto count = std::ranges::count(lines, '\n');
-  if (count == 0) return "before its first line";
+  if (count == 0) return "before the program printed a line";
   const std::string last = lines.substr(0, lines.size() - 1);
   return fmt::format("after line {}, \"{}\"", count, last.substr(last.rfind('\n') + 1));
 }
@@ -196,10 +196,10 @@ Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& expl
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto lost, explorer::lost_writes(*run, parsed, explored.filesystem.type));
   const std::size_t count = lost.writes.size();
-  std::string writes =
-      count == 0   ? "no write to the disk is lost: the data had not been written at the cut"
-      : count == 1 ? "1 lost write is enough"
-                   : fmt::format("{} lost writes are enough", count);
+  std::string writes = count == 0
+                           ? "no disk write was lost: the data had not been written before the cut"
+                       : count == 1 ? "1 lost write causes the loss"
+                                    : fmt::format("{} lost writes cause the loss", count);
   for (std::size_t i = 0; i < std::min(count, kLostWritesShown); ++i)
     writes +=
         fmt::format("{} {}{}", i == 0 ? ":" : ";", lost.writes[i].what, issued_by(lost.writes[i]));
@@ -242,7 +242,8 @@ tl::unexpected<Error> cannot_detect_a_loss(const ProgramArguments& arguments,
   const auto lines = printed_lines(recording);
   if (lines && *lines == 0 && prepared.lines > 0)
     return fail(name, "prints lines on this host, but none in the guest",
-                "wait for background processes: in the guest, they end when the program ends");
+                "make it wait for its background processes: in the guest, they end when the "
+                "program ends");
   if (lines && *lines == 0)
     return fail(name, "prints no line, so it promises nothing that could be lost",
                 "print a line after each call that makes data durable");
@@ -313,7 +314,7 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments) {
       "Command that runs in the recovered folder, with the lines printed before the cut "
       "on standard input; exit code 0 means success. Default: the program itself");
   command.add_option("--init", arguments.program.init,
-                     "Command that is run before the program; its files are synced");
+                     "Command to run before the program; the files that it writes are synced");
   command
       .add_option("--env", arguments.program.environment,
                   "NAME=VALUE for the environment of all commands; may be repeated")

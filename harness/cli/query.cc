@@ -31,7 +31,7 @@ int show(const Result<report::SqlAnswer>& found, const QueryArguments& arguments
   if (!found) return report_error(found.error(), arguments.as_json);
   fmt::print("{}", formatted(*found, arguments));
   if (found->cut)
-    fmt::print(stderr, "headcrash query: only the first {} rows; use --rows for more\n",
+    fmt::print(stderr, "headcrash query: only the first {} rows are shown; use --rows for more\n",
                arguments.rows);
   return kFine;
 }
@@ -132,7 +132,9 @@ void add_query(CLI::App& app, int& exit_code) {
       "A SELECT, the name of one of the report's queries, or - for queries on standard "
       "input; default: list tables and named queries");
   add_database_option(*command, arguments->database);
-  command->add_option("--run", arguments->run, "Value of :run; default: the newest run")
+  command
+      ->add_option("--run", arguments->run,
+                   "Value of the SQL parameter :run; default: the newest run")
       ->check(CLI::PositiveNumber);
   command->add_option("--rows", arguments->rows, "Maximum number of rows")->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print the rows as a JSON list of objects");

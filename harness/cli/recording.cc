@@ -144,7 +144,7 @@ Result<model::DeviceId> find_device(const RecordingArguments& arguments) {
     if (arguments.device.empty() || devices[i].name == arguments.device)
       return static_cast<model::DeviceId>(i);
   return fail(arguments.file, fmt::format("has no device \"{}\"", arguments.device),
-              "`headcrash recording info` lists them");
+              "`headcrash recording info` lists the devices");
 }
 
 json describe(const record::DmLogSummary& summary) {
@@ -165,7 +165,7 @@ void print_line(const record::DmLogSummary& summary, const std::string& output) 
              summary.entries, summary.writes, summary.data_bytes, summary.flushes, summary.discards,
              summary.marks);
   if (summary.unacknowledged > 0)
-    fmt::print("{} writes were never acknowledged and are left out\n", summary.unacknowledged);
+    fmt::print("{} writes were never acknowledged and are omitted\n", summary.unacknowledged);
   if (summary.marks_cut > 0)
     fmt::print("{} marks were truncated, because the format limits their length\n",
                summary.marks_cut);
@@ -346,7 +346,8 @@ void add_recording(CLI::App& app, int& exit_code) {
   imported->add_option("-o,--output", arguments->output, "Recording to write")->required();
   imported->add_option(
       "--size", arguments->size,
-      "Size of the device, which the log does not contain; default: the end of the last write");
+      "Size of the device, because the log does not contain it; default: the end of the last "
+      "write");
   imported->add_flag("--json", arguments->as_json, "Print the result as JSON");
   imported->callback([arguments, &exit_code] { exit_code = run_import(*arguments); });
 

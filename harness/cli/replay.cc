@@ -292,7 +292,7 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   } else {
     fmt::print("the kernel refused to mount {}: {}", device, why);
   }
-  fmt::print("; each line is run by a shell in the guest; `exit` ends it\n");
+  fmt::print("; a shell in the guest runs each line that you enter; `exit` ends the session\n");
   std::string folder = *mounted ? run::kMountPoint : "/";
   for (std::string line; !interrupted();) {
     if (terminal) fmt::print("guest:{}# ", folder);
@@ -316,13 +316,13 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
 Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   if (arguments.find_fix && arguments.shell)
     return fail("--find-fix", "cannot be combined with --shell, which gives no verdict",
-                "omit one of them");
+                "omit one of these options");
   if (!arguments.anew) return {};
   for (const auto& [given, option] :
        {std::pair{arguments.shell, "--shell"}, {!arguments.html.empty(), "--html"}})
     if (given)
       return fail("--anew", fmt::format("cannot be combined with {}", option),
-                  "use explore for this");
+                  "use `headcrash explore` for this");
   if (trial.database.empty())
     return fail(
         arguments.trial.trial, "a recording does not contain the settings of its run",
@@ -331,7 +331,7 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
     return fail(trial.key, fmt::format("no verdict is recorded for state {}", trial.state),
                 "choose a failed state");
   if (trial.explored && oracle::keeps_promises(oracle::verdict_named(trial.outcome->verdict)))
-    return fail(trial.key, fmt::format("state {} kept its promises", trial.state),
+    return fail(trial.key, fmt::format("all promises were kept in state {}", trial.state),
                 "choose a failed state");
   return {};
 }
@@ -366,7 +366,7 @@ int replay(const ReplayArguments& arguments) {
   if (cut && virtual_time != trial->virtual_time)
     return report_error(
         {"--guest", "applies to crash states, but this trial has a single power cut",
-         "omit it, or give a state with --state"},
+         "omit --guest, or give a state with --state"},
         arguments.as_json);
   if (cut) return replay_cut(*trial, arguments);
   trial->virtual_time = virtual_time;
@@ -403,7 +403,7 @@ void add_replay(CLI::App& app, int& exit_code) {
       "A crash state by name; default: that of the first failure, or the whole trial if it "
       "has one cut. `cut`: the content of the medium at the power cut");
   command->add_option("--fs", arguments->trial.filesystem,
-                      "File system, in place of the trial's; required for a recording");
+                      "File system to use instead of the trial's; required for a recording");
   add_machine_options(*command, arguments->trial.machine);
   add_kernel_options(*command, arguments->kernel);
   command
@@ -424,7 +424,7 @@ void add_replay(CLI::App& app, int& exit_code) {
       "Draw the cut and the outcome as a page: a single file that needs no network access");
   command->add_flag(
       "--shell", arguments->shell,
-      "Recover and mount the state, then run lines of standard input in the guest's shell");
+      "Recover and mount the state, then run the lines of standard input in a shell in the guest");
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash replay 17 --db demo.db\n  headcrash replay 17 --db demo.db --state "

@@ -88,7 +88,7 @@ void add_report(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash report --db demo.db -o demo-report\n  headcrash report --db demo.db --json\n"
       "  headcrash report --db demo.db -o demo-report --pages\n"
       "  headcrash report --db now.db --baseline last-week.db --junit bench.xml --csv tables\n\n"
-      "Exit code 1: a trial had an unexpected result, or a cell became slower than the baseline.");
+      "Exit code 1: a trial had an unexpected result, or a cell is slower than in the baseline.");
   command->callback([arguments, &exit_code] { exit_code = run_report(*arguments); });
 }
 

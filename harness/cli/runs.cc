@@ -140,8 +140,9 @@ int list_trials(const TrialsArguments& arguments) {
   }
   print_fitted(table.text(0));
   if (shown < trials.size())
-    fmt::print(stderr, "headcrash trials: the last {} of {} trials; --all shows them all\n", shown,
-               trials.size());
+    fmt::print(stderr,
+               "headcrash trials: only the last {} of {} trials are shown; use --all for all\n",
+               shown, trials.size());
   return kFine;
 }
 
@@ -165,7 +166,7 @@ void add_runs(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n  headcrash runs --db demo.db\n  headcrash runs --db demo.db --json\n\n"
       "Other commands take the number of a run with --run. State: finished, unfinished (to resume "
-      "it, repeat its\ncommand with --resume), or the process that is executing it.");
+      "it, repeat its\ncommand with --resume), or the process that is executing the run.");
   command->callback([arguments, &exit_code] { exit_code = list_runs(*arguments); });
 }
 
@@ -177,11 +178,11 @@ void add_trials(CLI::App& app, int& exit_code) {
   add_database_option(*command, arguments->database);
   command->add_option("--run", arguments->run, "Number of the run; default: the newest")
       ->check(CLI::PositiveNumber);
-  command->add_option("--fs", arguments->filesystem, "Only trials of this file system");
-  command->add_option("--verdict", arguments->verdict, "Only trials with this verdict");
+  command->add_option("--fs", arguments->filesystem, "List only trials of this file system");
+  command->add_option("--verdict", arguments->verdict, "List only trials with this verdict");
   command->add_flag("--failures", arguments->failures,
-                    "Only trials that are not clean, replayed or measured");
-  command->add_flag("--all", arguments->all, "All trials, not only the last hundred");
+                    "List only trials whose verdict is not clean, replayed or measured");
+  command->add_flag("--all", arguments->all, "List all trials, not only the last hundred");
   command->add_flag("--json", arguments->as_json, "Print all trials as JSON");
   command->footer(
       "Examples:\n  headcrash trials --db demo.db\n  headcrash trials --db demo.db --failures --fs ext4\n"

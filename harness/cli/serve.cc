@@ -54,7 +54,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
   if (!arguments.machine.empty() && !(arguments.profile.empty() && arguments.size.empty() &&
                                       arguments.write_cache.empty() && arguments.tear.empty())) {
     return fail("--machine", "cannot be combined with --profile, --size, --write-cache or --tear",
-                "set them in the machine file, for each device");
+                "set these options in the machine file, for each device");
   }
   if (arguments.machine.empty() && arguments.profile.empty()) arguments.profile = kDefaultProfile;
   device::ServedDeviceSpec spec{.profile = arguments.profile,
@@ -72,7 +72,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
     TRY(const auto size, base::parse_size(arguments.size, "--size"));
     if (size == 0)
       return fail("--size", "0 is not a valid disk size",
-                  "omit it to use the whole drive, or use, for example, 512M");
+                  "omit --size to use the whole drive, or use, for example, 512M");
     spec.size_bytes = size;
   }
   if (!arguments.store.empty()) spec.store = fs::absolute(arguments.store);
@@ -129,8 +129,8 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i].queue_depth != 1) continue;
     fmt::print(
-        "\n{0} takes one request at a time. To let the guest queue and sort further requests, "
-        "replace its -device with\n"
+        "\n{0} accepts only one request at a time. To let the guest queue and sort further "
+        "requests, replace its -device with\n"
         "  -device virtio-scsi-pci,id=hcscsi{1},cmd_per_lun=1 -device "
         "scsi-hd,bus=hcscsi{1}.0,drive=hcnode{1}\n",
         devices[i].name, i);
@@ -153,7 +153,7 @@ int serve_one_state(const ServeArguments& arguments) {
       !arguments.faults.empty();
   if (of_hardware)
     return report_error(
-        {"--states", "serves a crash state, not hardware",
+        {"--states", "serves a crash state without emulated hardware",
          "omit all other options except --state, --machine, --record, --json and a command"},
         arguments.as_json);
   return serve_state({.recording = arguments.states,
@@ -170,26 +170,26 @@ constexpr std::uint64_t kMiB = 1 << 20;
 int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec machine) {
   const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
   if (!arguments.socket.empty())
-    return refuse(
-        {"--socket", "applies only to NBD, but --vhost-user does not use NBD", "omit one of them"});
+    return refuse({"--socket", "applies only to NBD, but --vhost-user does not use NBD",
+                   "omit one of these options"});
   if (arguments.virtual_time && !arguments.memory.empty())
     return refuse({"--memory", "applies only to QEMU, but --virtual-time is for user-mode Linux",
-                   "omit it, and pass mem=SIZE to the guest"});
+                   "omit --memory, and pass mem=SIZE to the guest"});
   if (arguments.virtual_time && arguments.clock != kDefaultClock)
     return refuse({"--clock",
                    "cannot be combined with --virtual-time, where the guest controls the clock",
-                   "omit one of them"});
+                   "omit one of these options"});
   if (arguments.charge &&
       !(*arguments.charge >= run::kChargeLeast && *arguments.charge <= run::kChargeMost))
     return refuse(
         {"--charge", fmt::format("must be from {} to {}", run::kChargeLeast, run::kChargeMost),
-         "use 1 to charge the host's processor time unscaled, or omit it to charge none"});
+         "use 1 to charge the host's processor time unscaled, or omit --charge to charge none"});
   const auto& words = arguments.command;
   if (!arguments.virtual_time && std::find(words.begin(), words.end(), "-m") != words.end())
     return refuse(
         {"-m",
          "is added to the command by headcrash, because QEMU shares this memory with the server",
-         "omit it, and use --memory SIZE"});
+         "omit -m, and use --memory SIZE"});
   const auto memory = base::parse_size(
       arguments.memory.empty() ? kDefaultGuestMemory : arguments.memory, "--memory");
   if (!memory) return refuse(memory.error());
@@ -211,7 +211,7 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
 int serve(ServeArguments& arguments) {
   if (arguments.charge && !arguments.virtual_time)
     return report_error(
-        {"--charge", "requires a guest in virtual time", "add --virtual-time, or omit it"},
+        {"--charge", "requires a guest in virtual time", "add --virtual-time, or omit --charge"},
         arguments.as_json);
   if (!arguments.states.empty()) return serve_one_state(arguments);
   if (!arguments.state.empty())
@@ -227,7 +227,8 @@ int serve(ServeArguments& arguments) {
         arguments.as_json);
   if (!arguments.memory.empty())
     return report_error(
-        {"--memory", "requires a guest that shares it over vhost-user", "add --vhost-user SOCKET"},
+        {"--memory", "applies only to a guest that shares its memory over vhost-user",
+         "add --vhost-user SOCKET"},
         arguments.as_json);
   catch_interrupts();
   // If the user has not named the sockets, they are in a temporary directory.
@@ -277,20 +278,22 @@ void add_serve(CLI::App& app, int& exit_code) {
       ->add_option("--fault", arguments->faults,
                    "Fault as KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--size", arguments->size, "Size, for example 1G; default: the whole drive");
-  command->add_option("--store", arguments->store, "Folder for the stored bytes; default: memory");
+  command->add_option("--size", arguments->size,
+                      "Size of the disk, for example 1G; default: the whole drive");
+  command->add_option("--store", arguments->store,
+                      "Folder for the contents of the disks; default: kept in memory");
   command->add_option("--record", arguments->record, "Record all events to this file");
   command
       ->add_option("--clock", arguments->clock,
-                   "real, real:K (K times slower than real time) or off")
+                   "Clock: real, real:K (K times slower than real time) or off (no delays)")
       ->capture_default_str();
   accept_only(command->add_option("--write-cache", arguments->write_cache,
                                   "The drives' volatile write cache; default: the profile's"),
               {"on", "off"});
   command->add_option(
       "--tear", arguments->tear,
-      "Sector under the head after a power cut: silent (old and new bytes mixed), any, or "
-      "unreadable; default: the profile's");
+      "State of the sector under the head after a power cut: silent (old and new bytes mixed), "
+      "any, or unreadable; default: the profile's");
   command->add_option("--cut", arguments->cut,
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
   command->add_option("--states", arguments->states,
@@ -301,7 +304,8 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--seed", arguments->seed, "Seed of all random choices")
       ->capture_default_str();
   command->add_option("--socket", arguments->socket,
-                      "NBD socket; default: in a folder that is removed with the server");
+                      "NBD socket; default: a socket in a folder that is removed when the server "
+                      "ends");
   command->add_option(
       "--vhost-user", arguments->vhost_user,
       "Serve over vhost-user instead of NBD. The argument is the socket of the first disk; the "
@@ -319,10 +323,11 @@ void add_serve(CLI::App& app, int& exit_code) {
       "K; default: no charge, so that times are reproducible");
   command->add_option(
       "--control", arguments->control,
-      "Control socket; default: next to the NBD socket, or with --vhost-user SOCKET.control");
+      "Control socket; default: next to the NBD socket, or, with --vhost-user, SOCKET.control");
   command->add_flag("--json", arguments->as_json, "Print the sockets and QEMU's options as JSON");
   command->add_option("COMMAND", arguments->command,
-                      "After --: a command (QEMU) to run with the disk's options appended");
+                      "After --: the command to run, such as QEMU; the options of the disk are "
+                      "appended");
   command->footer(
       "Examples:\n  headcrash serve --profile hp-c2447 --size 512M\n"
       "  headcrash serve --profile hp-c2447 --size 512M --store disk --record run.hcrec --cut at-flush:20\n"

@@ -173,8 +173,9 @@ void report_how_to_start(const ServeVhost& what, Served& served,
         "Serving {} in virtual time. Press Ctrl-C to stop.\n\nFor user-mode Linux, built with "
         "UML_TIME_TRAVEL_SUPPORT and VIRTIO_UML (scripts/build-guest --uml):\n"
         "  GLIBC_TUNABLES=glibc.pthread.rseq=0 LINUX mem=256M initrd=INITRAMFS {}\n\n"
-        "Disks in the guest: /dev/vda is {}, /dev/vdb takes marks, the last one is the agent's.\n"
-        "The agent's lines (JSON):\n  {}\n\nControl socket (JSON lines):\n  {}\n",
+        "Disks in the guest: /dev/vda is {}, /dev/vdb takes marks, and the last disk is for the "
+        "agent.\n"
+        "Socket of the agent (JSON lines):\n  {}\n\nControl socket (JSON lines):\n  {}\n",
         what.name, shell_line(words), machine.device_name(0), agent, control);
   }
   std::fflush(stdout);

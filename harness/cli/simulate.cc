@@ -71,7 +71,7 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
   if (!arguments.random.empty()) {
     TRY(const auto spec, replay::parse_random(arguments.random));
     if (spec.blocks > sectors)
-      return fail("--random size", "is larger than the device", "reduce it");
+      return fail("--random size", "is larger than the device", "reduce the size");
     return std::make_unique<replay::RandomRequests>(spec, sectors);
   }
   TRY(auto file,
@@ -239,14 +239,14 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
   outcome.warnings = source->remarks();
   if (outcome.totals.requests == 0)
     outcome.warnings.push_back(arguments.trace +
-                               ": has no requests to replay; check the file and --format");
+                               ": contains no requests to replay; check the file and --format");
   return outcome;
 }
 
 int simulate(const SimulateArguments& arguments) {
   if (arguments.trace.empty() == arguments.random.empty()) {
     return report_error(
-        {"simulate", "needs either --trace or --random", "specify the requests to replay"},
+        {"simulate", "needs either --trace or --random", "add --trace FILE or --random OPTIONS"},
         arguments.as_json);
   }
   if (arguments.profile.empty() == arguments.machine.empty()) {
@@ -256,7 +256,7 @@ int simulate(const SimulateArguments& arguments) {
   }
   if (!arguments.machine.empty() && !(arguments.size.empty() && arguments.write_cache.empty())) {
     return report_error({"--machine", "cannot be combined with --size or --write-cache",
-                         "set them in the machine file, for each device"},
+                         "set these options in the machine file, for each device"},
                         arguments.as_json);
   }
   if (arguments.csv == "-" && arguments.as_json) {
@@ -304,7 +304,7 @@ std::string format_help() {
   for (const replay::TraceFormatRow& row : replay::trace_formats()) {
     text += fmt::format("\n  {:<9} {}", row.name, row.fields);
     if (row.recognises == nullptr && row.format > replay::TraceFormat::closed)
-      text += " (not detected; give --format)";
+      text += " (cannot be detected; give --format)";
   }
   return text;
 }
@@ -316,7 +316,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
       "simulate", "Replays a trace on emulated hardware in virtual time, request by request");
   const auto a = std::make_shared<SimulateArguments>();
   command->add_option("--profile", a->profile,
-                      "Built-in name (headcrash list profiles) or a .toml file");
+                      "Device: a built-in name (headcrash list profiles) or a .toml file");
   command->add_option("--machine", a->machine,
                       "Instead of --profile: a .toml file with several devices");
   command->add_option("--size", a->size, "Size, for example 1G; default: the whole device");
@@ -333,13 +333,14 @@ void add_simulate(CLI::App& app, int& exit_code) {
   command->add_option("--queue", a->queue,
                       "Maximum number of requests sent to the device at a time; default: all");
   command->add_option("--fault", a->faults,
-                      "KIND:DEVICE[,...], as in the plugin's man page; may be repeated");
+                      "Fault as KIND:DEVICE[,...]; the plugin's man page describes the kinds; may "
+                      "be repeated");
   command->add_option("--csv", a->csv,
                       "Write a line for each request to this file, '-' for standard output");
-  command->add_option("--seed", a->seed, "Seed of spindle angles and faults")
+  command->add_option("--seed", a->seed, "Seed of the spindle angles and of random faults")
       ->capture_default_str();
   command->add_flag("--in-memory", a->in_memory,
-                    "Read the whole trace first, to time only the model");
+                    "Read the whole trace before the run, so that only the model is timed");
   command->add_flag("--json", a->as_json, "Machine-readable output");
   command->footer(
       "Examples:\n  headcrash simulate --profile hp-c2447 --trace day.trace --csv out.csv\n"

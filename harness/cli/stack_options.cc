@@ -28,7 +28,7 @@ class SourceLines {
       lines_.merge(lines);
     }
     if (lines_.empty() && !frames_.empty())
-      return fail(files_.front(), "has no source lines of the functions in the stacks",
+      return fail(files_.front(), "contains no source lines for the functions in the stacks",
                   "give the image of the kernel that the guest runs, with debug information");
     issuers.add_source_lines(lines_);
     return {};

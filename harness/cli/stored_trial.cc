@@ -123,8 +123,9 @@ class Reader {
     std::string list;
     while (some.step().value_or(false))
       list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", some.integer(0), some.text(1));
-    return fail(arguments_.database, fmt::format("has no trial \"{}\"", arguments_.trial),
-                list.empty() ? "it is empty" : "use an id or a key; the newest are " + list);
+    return fail(
+        arguments_.database, fmt::format("has no trial \"{}\"", arguments_.trial),
+        list.empty() ? "the database has no trials" : "use an id or a key; the newest are " + list);
   }
 
   Result<void> read_recording() {
@@ -263,7 +264,8 @@ Result<OpenedState> open_state(const StoredTrial& trial) {
   if (trial.recording.empty() || !fs::exists(trial.recording, error)) {
     return fail(trial.recording.empty() ? trial.key : trial.recording.string(),
                 "the recording was not kept",
-                "run the campaign again; keep = true under [explore] keeps all recordings");
+                "run the campaign again; keep = true in its [explore] section keeps all "
+                "recordings");
   }
   OpenedState opened{.recording = trial.recording};
   std::string name = trial.state;

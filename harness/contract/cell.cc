@@ -56,7 +56,7 @@ Result<Cell> parse_cell(const json& from, const std::string& subject) {
     cell.test = from.at("test").get<int>();
     cell.system = from.at("system").get<std::string>();
     const auto answer = kAnswers.parse(from.at("answer").get<std::string>());
-    if (!answer) return fail(subject, "has an unknown answer");
+    if (!answer) return fail(subject, "contains a cell with an unknown answer");
     cell.answer = *answer;
     cell.states = from.at("states").get<std::uint64_t>();
     cell.broken = from.at("broken").get<std::uint64_t>();
@@ -119,7 +119,7 @@ void Cell::add(const oracle::Judgement& judgement, const std::vector<oracle::Fin
 
 void Cell::finish(const std::vector<states::Coverage>& coverage) {
   if (states == 0) {
-    if (problem.empty()) problem = "there was no crash state";
+    if (problem.empty()) problem = "the test produced no crash state";
     return;
   }
   whole = unchecked == 0;
@@ -260,7 +260,7 @@ Result<Table> parse_table(const std::string& text, const std::string& file_name)
       const auto test = std::ranges::find(known, each.at("number").get<int>(), &LitmusTest::number);
       if (test == known.end() || test->name != each.at("name").get<std::string>())
         return fail(file_name,
-                    fmt::format("contains test {}, which this headcrash does not have",
+                    fmt::format("contains test {}, which this version of headcrash does not have",
                                 each.at("number").get<int>()),
                     "use the version of headcrash that wrote the file");
       table.tests.push_back(*test);
@@ -268,7 +268,8 @@ Result<Table> parse_table(const std::string& text, const std::string& file_name)
     for (const json& each : root.at("cells")) {
       TRY(auto cell, parse_cell(each, file_name));
       const auto test = std::ranges::find(table.tests, cell.test, &LitmusTest::number);
-      if (test == table.tests.end()) return fail(file_name, "has a cell without a test");
+      if (test == table.tests.end())
+        return fail(file_name, "contains a cell whose test is missing");
       cell.promise = test->promise_of(cell.system);
       table.cells.push_back(std::move(cell));
     }

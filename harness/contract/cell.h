@@ -40,7 +40,7 @@ struct Cell {
   std::string system;
   Answer answer = Answer::failed;
   std::uint64_t states = 0;    ///< number of distinct crash states that were checked
-  std::uint64_t broken = 0;    ///< number of states that violate the allowed set
+  std::uint64_t broken = 0;    ///< number of states that are not in the allowed set
   std::uint64_t unusable = 0;  ///< number of states that did not mount or could not be repaired
   /// Number of states that headcrash itself could not check. They are not included in the other
   /// counts.

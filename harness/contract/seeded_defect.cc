@@ -152,7 +152,8 @@ Result<DefectStep> parse_defect_step(const std::string& text, std::size_t operat
   if (step.kind == Kind::add && !(words >> step.other))
     return fail(subject, fmt::format("\"{}\" lacks the second path", text), "use add PATH OTHER");
   if (words >> rest)
-    return fail(subject, fmt::format("\"{}\": unexpected \"{}\"", text, rest), "remove it");
+    return fail(subject, fmt::format("\"{}\": unexpected \"{}\"", text, rest),
+                "remove the unexpected word");
   if (step.kind != Kind::forget && step.kind != Kind::cut) return step;
   const auto read =
       std::from_chars(argument.data(), argument.data() + argument.size(), step.operation);

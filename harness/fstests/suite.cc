@@ -74,10 +74,10 @@ Result<Suite> find_suite(const fs::path& rootfs, const std::string& command) {
   if (suite.check.empty() ||
       !fs::is_regular_file(root / fs::path(suite.check).relative_path(), error))
     return fail(command, fmt::format("is not a program in {}", root.string()),
-                "copy the built suite there (docs/fstests.md)");
+                "copy the built suite into this root file system (docs/fstests.md)");
   if (!fs::is_directory(suite.folder() / "tests", error))
     return fail(suite.folder().string(), "has no folder `tests`",
-                "name the program `check` in the folder of the built suite");
+                "give the path of `check` in the folder of the built suite");
   return suite;
 }
 

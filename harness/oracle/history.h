@@ -7,8 +7,8 @@
 //                                 a token or nothing)           attributes)
 //
 // A token is one hard link. link() and create() create a token, rename() moves it from slot to
-// slot, and unlink() ends it. A rename is atomic if its token is never under two names, or under
-// none. Two links to one file are two tokens of one object.
+// slot, and unlink() ends it. A rename is atomic if its token always has exactly one name. Two links
+// to one file are two tokens of one object.
 
 #include <array>
 #include <cstddef>

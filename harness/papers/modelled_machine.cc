@@ -28,8 +28,8 @@ constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
 // experiment.
 constexpr std::uint64_t kPlaceSectors = 2;
 
-/// The disk as a checker sees it. Requests take time, and the processor is charged once for each
-/// byte that the checker reads or writes.
+/// The disk of a checker. Requests take time, and each byte that the checker reads or writes costs
+/// processor time.
 class CheckedStore final : public model::SectorStore {
  public:
   CheckedStore(os::System& system, std::uint32_t request_sectors_max)

@@ -19,13 +19,13 @@ Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, dou
   if (!guest.has("charge")) return {};
   if (!virtual_time)
     return fail(guest.subject("charge"), "requires a guest in virtual time",
-                "add --guest virtual, or kind = \"virtual\" under [guest]");
+                "add --guest virtual, or kind = \"virtual\" in the [guest] section");
   double wanted = 0;
   if (!guest.take("charge", wanted) || wanted < kChargeLeast || wanted > kChargeMost)
     return fail(
         guest.subject("charge"),
         fmt::format("must be a number from {} to {}", kChargeLeast, kChargeMost),
-        "use charge = 1 to count the host's processor time unscaled, or omit it to count no "
+        "use charge = 1 to count the host's processor time unscaled, or omit charge to count no "
         "processor time");
   charge = wanted;
   return {};

@@ -26,9 +26,9 @@ constexpr int kTraceBufferKib = 8192;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 
 constexpr const char* kBringModule =
-    "; name its module under [guest] of the file system, for example modules = [\"exfat\"] "
-    "(taken from the kernel's package), pass your own modules by path there or with --modules, or "
-    "build it into the kernel";
+    "; name its module in the [guest] section of the file system, for example modules = "
+    "[\"exfat\"] (taken from the kernel's package), pass your own modules by path there or with "
+    "--modules, or build it into the kernel";
 
 adapters::Places places(std::string_view uuid = {}) {
   return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
@@ -282,8 +282,8 @@ Result<RunOutcome> GuestSession::run_application(const workload::Application& ap
   if (const auto refused = answer->value("refused", std::size_t{0}); refused > 0)
     return stop(
         ErrorKind::other,
-        fmt::format("{} printed {} persistence reports that do not fit in a mark; print 1 to 200 "
-                    "printable ASCII characters",
+        fmt::format("{} printed {} persistence reports that do not fit in a mark; each must have "
+                    "1 to 200 printable ASCII characters",
                     application.name, refused));
   if (answer->value("timed_out", false))
     return stop(ErrorKind::timeout,

@@ -10,9 +10,10 @@
 //   device    its name; empty for mark, power, opened
 //   op, fua   of a submit: read write flush trim write_zeroes; 0 or 1
 //   result    of an ack: ok power_lost medium_error out_of_range store_error device_failed; of a
-//             media: written torn unreadable misdirected corrupted, or "moved" by the log alone;
-//             of a power: on off
-//   bytes     of a submit or media: none referred zeroes carried; a submit with data carries it
+//             media: written torn unreadable misdirected corrupted, or moved if only the log moved
+//             the bytes and the medium did not change; of a power: on off
+//   bytes     of a submit or media, the place of its data: none (no data is recorded), referred (in
+//             an earlier event), zeroes (all bytes are zero) or carried (in this event)
 //   bytes_at  file offset of these bytes, else empty
 //   text      of a mark or fault, quoted as in RFC 4180
 //

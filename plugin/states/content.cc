@@ -22,9 +22,9 @@ ExtentLocation bytes_of(const RecordedWrite& write) {
   return write.bytes_at == 0 ? ExtentLocation::unrecorded() : ExtentLocation::at(write.bytes_at);
 }
 
-/// Assigns a range of an image and returns the range's previous contribution to the digest. A large
-/// trim visits only the ranges that were written. On a used disk, every sector has contents, and
-/// trims have no effect.
+/// Sets the contents of a range of an image and returns the digest of the range's previous
+/// contents. To zero a range, only the sectors that were written are visited, because the range may
+/// be large. On a used disk, every sector has contents, so the whole range is set.
 Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors,
                           ExtentLocation where, bool used_disk) {
   const auto old = image.digest(lba, sectors);

@@ -270,7 +270,7 @@ wrong /proc/nowhere/a.hcrec "No such file" -- serve --vhost-user disk.sock --siz
 wrong "too long for a Unix socket" "shorter path" -- serve --vhost-user "$(printf 'x%.0s' {1..120}).sock" --size 64M
 wrong text.db "not a socket" -- serve --vhost-user text.db --size 64M
 wrong disk.sock "another server listens" -- serve --vhost-user disk.sock --control disk.sock --size 64M
-wrong --socket "omit one of them" -- serve --vhost-user disk.sock --socket a.sock
+wrong --socket "omit one of these options" -- serve --vhost-user disk.sock --socket a.sock
 wrong --states "omit all other options" -- serve --vhost-user disk.sock --states empty.hcrec
 wrong --memory --vhost-user -- serve --memory 1G
 wrong --memory "K, M, G or T" -- serve --vhost-user disk.sock --memory 1X
@@ -291,7 +291,7 @@ wrong --guest virtual -- bench quick --guest xen
 wrong --jobs "one at a time" -- bench quick --jobs 2 --db none.db
 wrong --jobs "one at a time" -- bench quick --guest virtual --charge 1 --jobs 2 --plan
 wrong --guest virtual -- campaign smoke --guest xen
-wrong --guest "omit it" -- campaign ufs-schemes --guest virtual --db none.db
+wrong --guest "omit this option" -- campaign ufs-schemes --guest virtual --db none.db
 wrong no-folder "choose a file in a writable folder for --csv" -- explore --fs ext4 --workload mail-spool --csv no-folder/states.csv
 wrong /nowhere/qemu "after --" -- serve --vhost-user disk.sock --size 64M -- /nowhere/qemu
 wrong --trace --random -- simulate --profile hp-c2447

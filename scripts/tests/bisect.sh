@@ -61,7 +61,7 @@ refuses 2 '--kernel-from' '--kernel' -- "${replay[@]}" --kernel-from kernel --ke
 # An invalid command line is an error, not a reason to skip a commit.
 refuses 2 'has no trial "7"' -- "$headcrash" replay 7 --db ../found.db --anew
 refuses 2 '--shell' -- "${replay[@]}" --shell
-refuses 2 'kept its promises' -- "${replay[@]}" --state "$(sqlite3 ../found.db "SELECT name FROM crash_state WHERE verdict IN ('clean', 'replayed') LIMIT 1")"
+refuses 2 'all promises were kept' -- "${replay[@]}" --state "$(sqlite3 ../found.db "SELECT name FROM crash_state WHERE verdict IN ('clean', 'replayed') LIMIT 1")"
 touch away.hcrec
 refuses 2 'does not contain the settings' -- "$headcrash" replay away.hcrec --fs ext4 --anew
 echo "bisect: all as it should be"

@@ -37,7 +37,7 @@ said "is in use by another check"
 # Most cases use user-mode guests if their kernel has been built (the default), because these boot faster.
 guest=(--fs ext4 --states 16 --time 120)
 exits 2 "$headcrash" check "${guest[@]}" --disk 40M -- dd if=/dev/zero of=file bs=1M count=60 conv=fsync status=none
-said "the disk of 40M is full"
+said "the disk of size 40M is full"
 said "--disk"
 # The disk has room for what the program preallocates. The guest runs the host's fallocate: that of busybox has no -n.
 exits 0 "$headcrash" check "${guest[@]}" --verify 'read -r word; [ -z "$word" ] || grep -q record log' \
@@ -48,7 +48,7 @@ said "ext4    kept "
 exits 0 "$headcrash" check "${guest[@]}" --verify 'sh ./verify.sh' -- ./synced
 said "synced acknowledged 3 lines"
 said "ext4    kept "
-said "the verifier can see a loss"
+said "the verifier can detect a loss"
 [ ! -e headcrash-check ] || failed "the folder of a check that found nothing was kept"
 exits 1 "$headcrash" check --guest qemu "${guest[@]}" --verify 'sh ./verify.sh' -- ./unsynced
 said "ext4    lost    after line"

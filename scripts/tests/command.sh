@@ -101,7 +101,7 @@ printf '128166372003061629,hm,1,Read,3834880,32768,56557\n128166372003071629,hm,
 "$headcrash" simulate --profile hp-c2447 --trace hm.csv | says "^2 requests (1 reads, 1 writes) in 0" || failed "MSR's"
 printf '0,1,8,1,7\n' | "$headcrash" simulate --profile hp-c2447 --trace - --format tencent | says "^1 requests" || failed "Tencent's"
 : >none.trace
-"$headcrash" simulate --profile hp-c2447 --trace none.trace 2>&1 | says "none.trace: has no requests" || failed "an empty trace"
+"$headcrash" simulate --profile hp-c2447 --trace none.trace 2>&1 | says "none.trace: contains no requests" || failed "an empty trace"
 "$headcrash" simulate --profile hp-c2447 --trace none.trace --json 2>/dev/null | says '"warnings"' || failed "an empty trace as JSON"
 refuses 2 "bad.trace: line 1" flags -- "$headcrash" simulate --profile hp-c2447 --trace bad.trace
 refuses 2 "line 2" "no device 1" -- "$headcrash" simulate --profile hp-c2447 --trace both.trace

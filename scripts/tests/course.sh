@@ -78,14 +78,14 @@ exits 1 "${check_save[@]}"
 said "ext4    lost "
 cp "$course/solutions/save.sh" save.sh
 exits 0 "${check_save[@]}"
-said "the verifier can see a loss"
+said "the verifier can detect a loss"
 cp "$course/start/log.sh" log.sh
 cp "$course/start/log-verify.sh" verify.sh
 exits 1 "${check_log[@]}"
 said "is damaged"
 cp "$course/solutions/log.sh" log.sh
 exits 0 "${check_log[@]}"
-said "the verifier can see a loss"
+said "the verifier can detect a loss"
 
 # 4: the student's defect
 mkdir broken

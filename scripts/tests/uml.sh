@@ -92,7 +92,7 @@ END
 chmod +x "$scratch/fake/apt-cache"
 mkdir -p "$HEADCRASH_CACHE/apt"
 touch "$HEADCRASH_CACHE/apt/fetched"
-PATH=$scratch/fake:$PATH refuses 1 'no source of Linux 5.4' 'it has 6.1, 6.12' -- uml --kernel 5.4
+PATH=$scratch/fake:$PATH refuses 1 'no source package of Linux 5.4' 'use one of 6.1, 6.12' -- uml --kernel 5.4
 if unshare -rm mount -t tmpfs none /tmp 2>/dev/null; then
   mkdir "$scratch/small"
   refuses 1 'MiB free' 'HEADCRASH_CACHE' -- unshare -rm sh -c 'mount -t tmpfs -o size=64m none "$1" && shift && exec "$@"' sh "$scratch/small" \
@@ -104,7 +104,7 @@ tail -n 1 "$scratch/err" | grep -q 'has no CONFIG_UML_TIME_TRAVEL_SUPPORT' || fa
 : >"$tree/lacks"
 sed -i 's/TRACESYSGOOD/SOMETHING/' "$tree/arch/um/os-Linux/start_up.c"
 exits 1 uml --kernel "$tree"
-tail -n 1 "$scratch/err" | grep -q 'the edit exit-kill does not apply' || failed "$(cat "$scratch/err")"
+tail -n 1 "$scratch/err" | grep -q 'the source edit exit-kill does not apply' || failed "$(cat "$scratch/err")"
 sed -i 's/SOMETHING/TRACESYSGOOD/' "$tree/arch/um/os-Linux/start_up.c"
 [ -z "$(find "$HEADCRASH_CACHE" -name '.build.*')" ] || failed "refusals left $(find "$HEADCRASH_CACHE" -name '.build.*')"
 
@@ -115,7 +115,7 @@ guest=$(tail -n 1 "$scratch/out")
 describes '"uml": true'
 describes '"kernel_version": "9.8.7-uml"'
 describes '"edits": ["exit-kill", "spin"]'
-grep -q 'the edit clock-1ns does not apply' "$scratch/err" || failed "an edit that does not apply is not told: $(cat "$scratch/err")"
+grep -q 'the source edit clock-1ns does not apply' "$scratch/err" || failed "an edit that does not apply is not told: $(cat "$scratch/err")"
 [ "$(grep -c 'PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL' "$guest/linux")" -eq 1 ] || failed "exit-kill: $(cat "$guest/linux")"
 grep -q $'^\tum_time_travel_spin();' "$guest/linux" || failed "spin: $(cat "$guest/linux")"
 [ ! -s "$guest/vmlinuz" ] && [ -s "$guest/initramfs" ] || failed "$(ls -l "$guest")"

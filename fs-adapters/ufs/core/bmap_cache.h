@@ -48,8 +48,8 @@ class BmapCache {
   void set(std::uint64_t block, FragmentAddress at);
   void merged() { alone_ = false; }
   bool has_room_for(const Geometry& geometry, std::uint64_t block) const;
-  /// Returns true if the cached pointers belong to the lowest-level indirect block whose first
-  /// pointer is that of block `block`.
+  /// Returns true if the cached pointers are in the lowest-level indirect block whose first entry
+  /// points to block `block`.
   bool is_of(const Geometry& geometry, std::uint64_t block) const;
   /// Copies the cached addresses to `indirect`, the contents of the indirect block to which they
   /// belong. If the cache is `alone`, also sets all other pointers there to zero.

@@ -175,7 +175,8 @@ class Damaging {
   Random random_;
   Permitted permitted_;
   std::vector<bool> taken_;  ///< by inode
-  /// Fragments that are free in the undamaged image, but that the damage uses.
+  /// By fragment: true if the fragment is free in the undamaged image, but the damage has allocated
+  /// it.
   std::vector<bool> taken_fragment_;
   std::string words_;
   std::size_t count_ = 0;

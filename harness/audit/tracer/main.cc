@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   }
   options.argv.assign(argv + std::min(i + 1, argc), argv + argc);
   if (options.argv.empty()) {
-    std::fputs("headcrash-tracer: no program\n", stderr);
+    std::fputs("headcrash-tracer: no program is given\n", stderr);
     return kCannotTrace;
   }
   const auto traced = trace(options);

@@ -149,9 +149,9 @@ Result<void> RuleCheck::check_preflushes(const RecordedMark& begin) {
       "set preflushed-on-all = false if the stack changes the data, for example by encryption");
 }
 
-/// Checks that all writes completed before the commit record `record` are durable when the record
-/// reaches the disk `on`. Exempts writes to the sectors of the record on any disk, because these
-/// may be other copies of the record, or its parity.
+/// Checks that every write that completed before the commit record `record` was submitted is
+/// durable when the record reaches the disk `on`. Exempts writes to the sectors of the record on
+/// any disk, because these may be other copies of the record, or its parity.
 void RuleCheck::check_preflush(DeviceId on, const RecordedWrite& record) {
   const model::SectorRange place{record.lba, record.sectors};
   for (const DeviceId disk : disks_) {

@@ -94,7 +94,8 @@ bool has_a_join(std::span<const workload::Operation> operations) {
   });
 }
 
-/// A schedule without change points before begin(). Change points are counted from this call.
+/// A schedule that has no change points until begin() is called. Change points are counted from the
+/// call of begin().
 class ScheduleFromJoin final : public os::FiberSchedule {
  public:
   ScheduleFromJoin(const os::FiberScheduleOptions& options, bool begun)

@@ -57,7 +57,7 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
     }
   }
   // If a directory has two names, fsck may remove either of them. So if the new name of a renamed
-  // directory must be kept, the removal of its old name is kept as well.
+  // directory must survive, the change that removes its old name must survive as well.
   std::set<FileId> arrived;
   for (std::size_t i = steps.size(); i-- > 0;) {
     const auto& file = steps[i].change.second;

@@ -22,8 +22,8 @@ struct OverwriteRates {
   std::string error;
 };
 
-/// Runs the load. The timed workload chen-r3 cannot be used, because it ends with its reader, which
-/// does not finish here if the delay is short.
+/// Runs the load. The timed workload chen-r3 cannot be used, because it runs until its reader
+/// finishes, and with a short delay the reader does not finish here.
 OverwriteRates overwrite(const Result<ModelledMachineOptions>& options, const OverwriteLoad& load);
 
 }  // namespace headcrash::experiment::chen96

@@ -6,8 +6,9 @@ namespace headcrash::experiment::soares03 {
 
 namespace {
 
-/// With the whole memory, the paper's benchmark "was completely CPU-bound, and all four file system
-/// implementations obtained very similar results" (IV-B).
+/// Runs the benchmark with all 628 MiB of memory. The paper reports that the benchmark then "was
+/// completely CPU-bound, and all four file system implementations obtained very similar results"
+/// (IV-B).
 ClaimAnswer in_full_memory(Context& context) {
   ClaimAnswer answer{.id = "MS-01, 628 MiB",
                      .part = "empty-files",

@@ -36,7 +36,7 @@ class StageDisk final : public Export {
       : own_(std::move(own)), connection_(std::move(connection)) {
     traits_ = {.bytes = connection_->sectors() * model::kSectorBytes,
                .trim = true,
-               // a later load may make this stage a used disk, on which a trim has no effect
+               // a later load may select a used disk, on which trims have no effect
                .trim_zeroes = false,
                .fast_zero = true,
                .extents = true,
