@@ -41,11 +41,30 @@ intact() {
 intact whole "an intact image"
 cmp whole/crash.raw disk.raw || failed "the script wrote to the image"
 
-# the stored scripts of the findings end like those that extract writes now
+# the stored scripts of the findings read the common parts from the repository; as one file, each ends like the scripts that
+# extract writes now
 cat "$top"/harness/explorer/reproduce/{look,workload}.sh >common
+cat >end <<'END'
+common=$(dirname "$0")/../../../../harness/explorer/reproduce # `run-in-guest --print` prints one file
+command . "$common/look.sh" || exit 125
+command . "$common/workload.sh" || exit 125
+END
+explains_itself() {   # SCRIPT STORED
+  local status=0
+  sh "$1" >out 2>&1 || status=$?
+  [ $status -eq 125 ] && says 'Nothing is done without --yes' <out || failed "$2, run as $1 without --yes: exit $status, $(cat out)"
+}
 for stored in "$top"/results/reference/findings/*/*workload.sh; do
-  tail -c "$(stat -c %s common)" "$stored" | cmp -s - common || failed "$stored differs from the script that extract writes now: create it again"
+  tail -n 3 "$stored" | cmp -s - end || failed "$stored does not end with \"$(cat end)\": see \"A finding in Linux\" in ADDING.md"
+  "$top/scripts/run-in-guest" --print "$stored" >one-file.sh || failed "$stored cannot be printed as one file"
+  tail -c "$(stat -c %s common)" one-file.sh | cmp -s - common || failed "$stored as one file does not end with the common parts"
+  explains_itself "$stored" "$stored"
+  explains_itself one-file.sh "$stored"
 done
+# without the repository, a stored script cannot be tested
+exits 125 sh end
+"$top/scripts/run-in-guest" --print one-file.sh | cmp - one-file.sh || failed "a script without common parts is printed differently"
+refuses 125 'look.sh: No such file' -- "$top/scripts/run-in-guest" --print end
 
 # the same image as qcow2
 "$headcrash" extract run.hcrec --fs ext4 --state "w$events" -o packed --format qcow2 --json >out || failed "qcow2"
