@@ -170,6 +170,8 @@ report::ContractCell page_cell(const contract::Cell* cell, const std::string& fo
   shown.promise = name(cell->promise.kind);
   shown.promised = cell->promise.kind != contract::PromiseKind::none;
   shown.source = cell->promise.source;
+  if (!cell->literature.empty())
+    shown.source += (shown.source.empty() ? "" : "; ") + ("others found it " + cell->literature);
   shown.row = cell->smallest.row;
   shown.found = cell->smallest.found;
   shown.state = cell->smallest.state;

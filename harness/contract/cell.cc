@@ -23,9 +23,12 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
-/// Returns the second line of a cell: the kind of promise.
+/// Returns the second line of a cell: the kind of promise, and whether others found it kept.
 std::string promise_line(const Cell& cell) {
-  return std::string(name(cell.promise.kind));
+  std::string line(name(cell.promise.kind));
+  if (!cell.literature.empty())
+    line += "; others: " + cell.literature.substr(0, cell.literature.find(':'));
+  return line;
 }
 
 json as_json(const Cell& cell) {
@@ -40,6 +43,7 @@ json as_json(const Cell& cell) {
           {"whole", cell.whole},
           {"promise", name(cell.promise.kind)},
           {"source", cell.promise.source},
+          {"literature", cell.literature},
           {"state", cell.smallest.state},
           {"missing", cell.smallest.missing},
           {"row", cell.smallest.row},
@@ -162,7 +166,7 @@ std::string as_text(const Table& table, std::size_t width) {
       for (std::size_t i = first; i < end; ++i) {
         const Cell* const cell = table.find(test.number, table.systems[i].name);
         top += fmt::format("{:<{}}", cell == nullptr ? "-" : cell->text(), column);
-        below += fmt::format("{:<{}}", cell == nullptr ? "" : promise_line(*cell), column);
+        below += fmt::format("{:<{}}", cell == nullptr ? "" : name(cell->promise.kind), column);
       }
       while (top.ends_with(' ')) top.pop_back();
       while (below.ends_with(' ')) below.pop_back();
@@ -203,8 +207,8 @@ std::string as_markdown(const Table& table) {
 
 std::string as_csv(const Table& table) {
   std::string text =
-      "test,name,system,answer,broken,unusable,states,space,whole,promise,source,state,missing,"
-      "confirmed,row,found,problem\n";
+      "test,name,system,answer,broken,unusable,states,space,whole,promise,source,literature,"
+      "state,missing,confirmed,row,found,problem\n";
   for (const Cell& cell : table.cells) {
     const auto test = std::ranges::find(table.tests, cell.test, &LitmusTest::number);
     const auto yes = [](bool holds) { return std::string(holds ? "yes" : "no"); };
@@ -212,9 +216,9 @@ std::string as_csv(const Table& table) {
         std::to_string(cell.test), test == table.tests.end() ? "" : test->name, cell.system,
         std::string(name(cell.answer)), std::to_string(cell.broken), std::to_string(cell.unusable),
         std::to_string(cell.states), fmt::format("{:.0f}", cell.space), yes(cell.whole),
-        std::string(name(cell.promise.kind)), cell.promise.source, cell.smallest.state,
-        std::to_string(cell.smallest.missing), yes(cell.smallest.confirmed), cell.smallest.row,
-        cell.smallest.found, cell.problem});
+        std::string(name(cell.promise.kind)), cell.promise.source, cell.literature,
+        cell.smallest.state, std::to_string(cell.smallest.missing), yes(cell.smallest.confirmed),
+        cell.smallest.row, cell.smallest.found, cell.problem});
   }
   return text;
 }
@@ -271,6 +275,7 @@ Result<Table> parse_table(const std::string& text, const std::string& file_name)
       if (test == table.tests.end())
         return fail(file_name, "contains a cell whose test is missing");
       cell.promise = test->promise_of(cell.system);
+      cell.literature = test->literature_on(cell.system);
       table.cells.push_back(std::move(cell));
     }
   } catch (const json::exception& error) {

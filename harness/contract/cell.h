@@ -48,6 +48,7 @@ struct Cell {
   double space = 0;    ///< number of states that the strategies can generate
   bool whole = false;  ///< every state was checked, and the strategies omitted none
   Promise promise;
+  std::string literature;  ///< LitmusTest::literature_on(); empty if there is no such result
   SmallestCrash smallest;  ///< set if any state is broken or unusable
   std::string problem;     ///< the reason, if the answer is `unsupported` or `failed`
   std::string recording;   ///< path; empty if it was not kept

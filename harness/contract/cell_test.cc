@@ -96,12 +96,16 @@ TEST(Table, SurvivesJson) {
               .systems = {{"ext4", "6.1"}, {"xfs", "6.1"}},
               .cells = {},
               .commit = "abc"};
-  Cell cell{.test = 39, .system = "ext4", .promise = table.tests[0].promise_of("ext4")};
+  Cell cell{.test = 39,
+            .system = "ext4",
+            .promise = table.tests[0].promise_of("ext4"),
+            .literature = table.tests[0].literature_on("ext4")};
   cell.add({Verdict::clean, ""}, {}, "w1", 0);
   cell.finish({});
   table.cells.push_back(cell);
   cell.system = "xfs";
   cell.promise = table.tests[0].promise_of("xfs");
+  cell.literature = table.tests[0].literature_on("xfs");
   cell.add({Verdict::wrong_data, ""}, {kNo}, "w2-3", 1);
   cell.finish({});
   table.cells.push_back(cell);

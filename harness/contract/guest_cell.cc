@@ -36,7 +36,8 @@ Result<Cell> GuestCells::run(const LitmusTest& given) {
   const LitmusTest& test = test_;
   Cell cell{.test = test.number,
             .system = filesystem_->name,
-            .promise = test.promise_of(filesystem_->name)};
+            .promise = test.promise_of(filesystem_->name),
+            .literature = test.literature_on(filesystem_->name)};
   if (filesystem_->expected == adapters::Expectation::loss)
     cell.promise = {PromiseKind::none, filesystem_->expected_reason};
   const auto recording = folder_ / fmt::format("{:02}-{}.hcrec", test.number, test.name);

@@ -27,7 +27,8 @@ Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderT
                             const std::filesystem::path& recording) {
   Cell cell{.test = test.number,
             .system = system.full_name(),
-            .promise = test.promise_of(system.full_name())};
+            .promise = test.promise_of(system.full_name()),
+            .literature = test.literature_on(system.full_name())};
   if (system.control()) cell.promise = {PromiseKind::none, "a control that breaks promises"};
   TRY(auto* const disk, explorers.get(std::string(in_process::kPlainDisk), system));
   const auto list = test.whole_list();

@@ -64,6 +64,19 @@ Result<void> read_promises(const StrictTable& table, LitmusTest& test) {
   return {};
 }
 
+Result<void> read_literature(const StrictTable& table, LitmusTest& test) {
+  TRY(const auto systems, table.table("literature"));
+  if (!systems) return {};
+  for (const std::string& system : systems->keys()) {
+    std::string& text = test.literature[system];
+    TRY(systems->take(system, text));
+    if (!text.starts_with("kept: ") && !text.starts_with("broken: "))
+      return fail(systems->subject(system), fmt::format("has no answer: \"{}\"", text),
+                  "begin with \"kept: \" or \"broken: \", followed by the source");
+  }
+  return {};
+}
+
 Result<void> read_rows(const StrictTable& table, LitmusTest& test) {
   std::vector<std::string> texts, steps;
   TRY(table.take("allowed", texts));
@@ -87,7 +100,7 @@ Result<void> read_rows(const StrictTable& table, LitmusTest& test) {
 
 Result<LitmusTest> parse_test(const StrictTable& table, const std::string& group) {
   TRY(table.only({"number", "name", "title", "relies", "initial", "operations", "allowed",
-                  "promise", "source", "promises", "broken-by"}));
+                  "promise", "source", "promises", "literature", "broken-by"}));
   for (const char* key :
        {"number", "name", "title", "relies", "operations", "allowed", "promise", "broken-by"})
     if (!table.has(key)) return fail(table.subject(key), "is missing", "every test needs this key");
@@ -104,6 +117,7 @@ Result<LitmusTest> parse_test(const StrictTable& table, const std::string& group
   TRY(test.initial, parse_list(initial, table.subject("initial")));
   TRY(test.operations, parse_list(operations, table.subject("operations")));
   TRY(read_promises(table, test));
+  TRY(read_literature(table, test));
   TRY(read_rows(table, test));
   return test;
 }
@@ -170,6 +184,11 @@ const Promise& LitmusTest::promise_of(std::string_view filesystem) const {
     longest = prefix.size();
   }
   return *best;
+}
+
+std::string LitmusTest::literature_on(std::string_view filesystem) const {
+  const auto found = literature.find(filesystem);
+  return found == literature.end() ? "" : found->second;
 }
 
 LitmusTest LitmusTest::with_initial_fsyncs() const {

@@ -18,6 +18,8 @@
 //   broken-by = ["forget 2"]        a defect that the allowed set must detect (seeded_defect.h)
 //   [test.promises]                 families of file systems with a different promise
 //   nilfs2 = "documented: nilfs2.rst, order=strict"
+//   [test.literature]               results of other laboratories, by the name of a file system
+//   xfs = "broken: Bornholt et al. 2016, figure 3"
 //
 // A test without a persistence point ends with "rest 1". This operation flushes nothing, but its
 // report shows that the calls before it have returned. A test without fsync ends with "rest 40" and
@@ -64,6 +66,9 @@ struct LitmusTest {
   /// The promise of every file system that is not listed in `promises`.
   Promise promise;
   std::map<std::string, Promise> promises;  ///< keyed by the prefix of a file system's name
+  /// What others have published about a file system, keyed by its name: "kept" or "broken", a colon,
+  /// and the source.
+  std::map<std::string, std::string, std::less<>> literature;
   SeededDefect defect;
 
   /// Returns the initial operations, a sync, and the test's own operations.
@@ -77,6 +82,8 @@ struct LitmusTest {
     return *operation - offset();
   }
   const Promise& promise_of(std::string_view filesystem) const;
+  /// Returns the entry of `literature`, or an empty string.
+  std::string literature_on(std::string_view filesystem) const;
   /// Returns the test with fsyncs of all its initial files and directories at the end of `initial`.
   /// They make the initial state durable on a file system that sync(2) does not reach
   /// (Promises::sync_waits).

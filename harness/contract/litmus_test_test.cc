@@ -93,6 +93,13 @@ TEST(LitmusTests, PromisesDependOnTheFileSystem) {
   EXPECT_EQ(test.promise_of("ext4-noauto-da-alloc").kind, PromiseKind::none);
 }
 
+TEST(LitmusTests, LiteratureIsAboutOneFileSystem) {
+  const LitmusTest& test = tests()[38];
+  EXPECT_TRUE(test.literature_on("xfs").starts_with("broken: Bornholt"));
+  EXPECT_TRUE(test.literature_on("btrfs").starts_with("kept: Bornholt"));
+  EXPECT_EQ(test.literature_on("ext4-journal"), "") << "not of other modes of ext4";
+}
+
 TEST(LitmusTests, OperationsOfTheTestFollowTheSync) {
   const LitmusTest& test = tests()[1];
   const auto list = test.whole_list();
@@ -144,6 +151,9 @@ TEST(LitmusTests, InvalidFilesAreRejected) {
   EXPECT_NE(replaced("title", "titel").find("title"), std::string::npos);
   EXPECT_NE(replaced("create f\"", "create f f\"").find("create"), std::string::npos);
   EXPECT_NE(replaced("broken-by = [\"remove f\"]\n", "").find("broken-by"), std::string::npos);
+  EXPECT_NE(replaced("[\"remove f\"]\n", "[\"remove f\"]\n[test.literature]\next4 = \"lost\"\n")
+                .find("has no answer"),
+            std::string::npos);
 }
 
 }  // namespace
