@@ -348,9 +348,8 @@ class LfsSystem final : public adapters::SystemUnderTest {
       os::System& system, const adapters::MountSettings& settings) const override {
     MountOptions how = variant_.mount;
     how.flushes = how.flushes && settings.flushes;
-    auto mounted = FileSystem::mount(system, how);
-    if (!mounted) return forward_error(mounted);
-    return std::make_unique<MountedLfs>(*std::move(mounted));
+    TRY(auto mounted, FileSystem::mount(system, how));
+    return std::make_unique<MountedLfs>(std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind&) const override { return false; }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override;
@@ -416,9 +415,8 @@ class LfsType final : public adapters::FileSystemType {
   bool repairs_damage() const override { return false; }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
-    auto reader = lfs::ImageReader::open(store);
-    if (!reader) return forward_error(reader);
-    return std::make_unique<LfsReader>(*std::move(reader));
+    TRY(auto reader, lfs::ImageReader::open(store));
+    return std::make_unique<LfsReader>(std::move(reader));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
     TRY(const auto reader, lfs::ImageReader::open(store));

@@ -339,9 +339,8 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
     MountOptions how = variant_.mount;
     how.flushes = how.flushes && settings.flushes;
     how.snapshot = settings.snapshot;
-    auto mounted = FileSystem::mount(system, how);
-    if (!mounted) return forward_error(mounted);
-    return std::make_unique<MountedSnapfs>(*std::move(mounted));
+    TRY(auto mounted, FileSystem::mount(system, how));
+    return std::make_unique<MountedSnapfs>(std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind&) const override { return false; }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
@@ -401,9 +400,8 @@ class SnapfsType final : public adapters::FileSystemType {
   bool repairs_damage() const override { return false; }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
-    auto reader = snapfs::ImageReader::open(store);
-    if (!reader) return forward_error(reader);
-    return std::make_unique<SnapfsReader>(*std::move(reader));
+    TRY(auto reader, snapfs::ImageReader::open(store));
+    return std::make_unique<SnapfsReader>(std::move(reader));
   }
   bool has_snapshots() const override { return true; }
   Result<std::vector<SnapshotInfo>> snapshots(const model::SectorStore& store) const override {
@@ -416,9 +414,8 @@ class SnapfsType final : public adapters::FileSystemType {
     TRY(const auto superblock, read_superblock(store));
     TRY(const auto snapshots, read_snapshots(store, superblock));
     TRY(const auto snapshot, find_snapshot(snapshots, name));
-    auto reader = snapfs::ImageReader::open_snapshot(store, superblock, snapshot);
-    if (!reader) return forward_error(reader);
-    return std::make_unique<SnapfsReader>(*std::move(reader));
+    TRY(auto reader, snapfs::ImageReader::open_snapshot(store, superblock, snapshot));
+    return std::make_unique<SnapfsReader>(std::move(reader));
   }
   /// Returns the superblocks, the roots of the three maps, and the whole area for blocks.
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {

@@ -200,9 +200,8 @@ class UfsSystem final : public adapters::SystemUnderTest {
       os::System& system, const adapters::MountSettings& settings) const override {
     MountOptions how = variant_.mount;
     how.allow_unclean = settings.force;
-    auto mounted = FileSystem::mount(system, how);
-    if (!mounted) return forward_error(mounted);
-    return std::make_unique<MountedUfs>(*std::move(mounted));
+    TRY(auto mounted, FileSystem::mount(system, how));
+    return std::make_unique<MountedUfs>(std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind& kind) const override {
     return permitted(variant_, static_cast<FindingKind>(kind.order));
@@ -270,9 +269,8 @@ class UfsType final : public adapters::FileSystemType {
   }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
-    auto reader = ufs::ImageReader::open(store);
-    if (!reader) return forward_error(reader);
-    return std::make_unique<UfsReader>(*std::move(reader));
+    TRY(auto reader, ufs::ImageReader::open(store));
+    return std::make_unique<UfsReader>(std::move(reader));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override;
   std::span<const std::string_view> block_kinds() const override { return write_kinds(); }
