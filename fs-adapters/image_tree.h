@@ -1,8 +1,9 @@
 #pragma once
 // The common parts of image readers: path lookup and tree walk, which the functions of
 // system_under_test.h that use a reader share; the entries of a directory
-// (substrate/tree/directory_block.h); and conversions to the types of system_under_test.h. The image
-// is untrusted. All damage is reported as an Error, including a directory that a walk reaches twice.
+// (substrate/tree/directory_block.h); and conversions to the types of system_under_test.h. The
+// image is untrusted. All damage is reported as an Error, including a directory that a walk reaches
+// twice.
 
 #include <fmt/format.h>
 

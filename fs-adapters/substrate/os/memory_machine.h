@@ -13,9 +13,9 @@
 
 namespace headcrash::os {
 
-/// One of several devices that share an in-memory disk. The driver sees it as a separate device. Its
-/// sectors are stored on the shared disk at the addresses of this device (device_address.h). A flush
-/// covers only this device.
+/// One of several devices that share an in-memory disk. The driver sees it as a separate device.
+/// Its sectors are stored on the shared disk at the addresses of this device (device_address.h). A
+/// flush covers only this device.
 class DiskWindow final : public BlockDevice {
  public:
   /// `disk` must outlive this object.
