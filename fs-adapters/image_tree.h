@@ -1,18 +1,27 @@
 #pragma once
-// Path lookup and tree walk. They are shared by all image readers and by the functions of
-// system_under_test.h that use a reader. The image is untrusted. All damage is reported as an
-// Error, including a directory that a walk reaches twice.
+// The common parts of image readers: path lookup and tree walk, which the functions of
+// system_under_test.h that use a reader share; the entries of a directory
+// (substrate/tree/directory_block.h); and conversions to the types of system_under_test.h. The
+// image is untrusted. All damage is reported as an Error, including a directory that a walk reaches
+// twice.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "fs-adapters/substrate/tree/attributes.h"
+#include "fs-adapters/substrate/tree/directory_block.h"
+#include "fs-adapters/system_under_test.h"
 #include "plugin/base/result.h"
 
 namespace headcrash::adapters {
@@ -71,6 +80,96 @@ Result<void> walk_image(std::uint64_t root, const List& list, const Visit& visit
     }
   }
   return {};
+}
+
+struct NamedInode {
+  std::string name;
+  tree::InodeNumber inode = 0;
+  /// Type of the named inode. The values are those of d_type in a directory entry.
+  std::uint8_t type = 0;
+};
+
+/// Returns all entries of a directory in order, including "." and "..". `reader.read(inode, offset,
+/// bytes)` reads the directory. `damaged` is the same as in walk_image().
+template <typename Reader, typename Inode, typename Damaged>
+Result<std::vector<NamedInode>> read_directory(const Reader& reader, const Inode& directory,
+                                               std::uint64_t device_bytes,
+                                               std::uint32_t block_bytes, const Damaged& damaged) {
+  if (!directory.is_directory()) return damaged(directory.number, "is not a directory");
+  if (directory.size_bytes > device_bytes || directory.size_bytes % tree::kChunkBytes != 0)
+    return damaged(directory.number, "has an invalid directory size");
+  std::vector<NamedInode> names;
+  std::vector<std::byte> block(block_bytes);
+  for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {
+    TRY(const auto got, reader.read(directory, at, block));
+    const std::span<const std::byte> bytes = std::span(block).first(got);
+    for (std::uint32_t chunk = 0; chunk < bytes.size() / tree::kChunkBytes; ++chunk)
+      if (const auto damage = tree::damage_of_chunk(bytes, chunk))
+        return damaged(directory.number, fmt::format("block at {}: {}", at, damage->text));
+    tree::DirectoryCursor cursor(bytes);
+    while (const auto entry = cursor.next())
+      if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
+    if (names.size() > kImageNamesMax) return damaged(directory.number, "has too many names");
+  }
+  return names;
+}
+
+/// Returns the target of a symbolic link that is stored like the content of a file. The arguments
+/// are the same as those of read_directory().
+template <typename Reader, typename Inode, typename Damaged>
+Result<std::string> read_target(const Reader& reader, const Inode& inode, const Damaged& damaged) {
+  constexpr std::uint64_t kTargetBytesMax = 4095;
+  if (!inode.is_symlink() || inode.size_bytes > kTargetBytesMax)
+    return damaged(inode.number, "is not a symbolic link");
+  std::string target(inode.size_bytes, '\0');
+  TRY(reader.read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
+  return target;
+}
+
+/// Converts entries to the result of ImageReader::list(), without "." and "..".
+inline std::vector<ImageName> image_names(std::vector<NamedInode> entries) {
+  std::vector<ImageName> names;
+  names.reserve(entries.size());
+  for (NamedInode& entry : entries)
+    if (entry.name != "." && entry.name != "..")
+      names.push_back({std::move(entry.name), entry.inode});
+  return names;
+}
+
+inline ImageInode image_inode(std::uint64_t number, const tree::Attributes& inode,
+                              std::uint64_t allocated_bytes) {
+  return {.number = number,
+          .allocated = inode.allocated(),
+          .type = inode.is_directory() ? FileType::directory
+                  : inode.is_regular() ? FileType::regular
+                  : inode.is_symlink() ? FileType::symlink
+                                       : FileType::other,
+          .mode = inode.mode & 0777U,
+          .links = inode.links,
+          .user = inode.user,
+          .group = inode.group,
+          .size_bytes = inode.size_bytes,
+          .allocated_bytes = allocated_bytes,
+          .modified_seconds = inode.modified.seconds};
+}
+
+/// Converts an inode number to 32 bits. A number that is too large becomes the maximum, which is
+/// not a valid inode number.
+inline tree::InodeNumber inode_number(std::uint64_t number) {
+  return static_cast<tree::InodeNumber>(
+      std::min<std::uint64_t>(number, std::numeric_limits<tree::InodeNumber>::max()));
+}
+
+/// Returns a digest of a format's parameters, for ImageReader::layout().
+inline std::uint64_t layout_digest(std::uint64_t first,
+                                   std::initializer_list<std::uint32_t> others) {
+  std::uint64_t digest = first;
+  for (const std::uint32_t each : others) {
+    constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+    digest = (digest ^ each) * kOdd;
+    digest ^= digest >> 31U;
+  }
+  return digest;
 }
 
 }  // namespace headcrash::adapters

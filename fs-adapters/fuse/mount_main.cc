@@ -92,7 +92,7 @@ Result<Wish> read_wish(const adapters::FileSystemType& type, const Call& call) {
                             words.take_flag("buffered", machine.buffered),
                             words.take_flag("writeback", wish.serve.write_back_cache),
                             words.take_flag("foreground", wish.foreground)}) {
-    if (!taken) return forward_error(taken);
+    TRY(taken);
   }
   if (machine.system.cache.bytes < kCacheBytesMin)
     return fail("-o cache", "is too small", "use 256K or more");

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fs-adapters/image_tree.h"
-#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::lfs {
@@ -36,6 +34,10 @@ Result<Checkpoint> checkpoint_of(const model::SectorStore& store, const Superblo
 
 std::string subject(InodeNumber number) {
   return fmt::format("lfs inode {}", number);
+}
+
+tl::unexpected<Error> damaged_inode(std::uint64_t number, std::string problem) {
+  return fail(subject(static_cast<InodeNumber>(number)), std::move(problem));
 }
 
 }  // namespace
@@ -250,61 +252,12 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
 }
 
 Result<std::string> ImageReader::readlink(const Inode& inode) const {
-  if (!inode.is_symlink() || inode.size_bytes > 4095)
-    return fail(subject(inode.number), "is not a symbolic link");
-  std::string target(inode.size_bytes, '\0');
-  TRY(read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
-  return target;
+  return adapters::read_target(*this, inode, damaged_inode);
 }
 
 Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) const {
-  if (!directory.is_directory()) return fail(subject(directory.number), "is not a directory");
-  const std::uint64_t device_bytes = store_->sectors() * kSectorBytes;
-  if (directory.size_bytes > device_bytes || directory.size_bytes % tree::kChunkBytes != 0)
-    return fail(subject(directory.number), "has an invalid directory size");
-  std::vector<NamedInode> names;
-  std::vector<std::byte> block(superblock_.block_bytes);
-  for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {
-    TRY(const auto got, read(directory, at, block));
-    const std::span<const std::byte> bytes = std::span(block).first(got);
-    for (std::uint32_t chunk = 0; chunk < bytes.size() / tree::kChunkBytes; ++chunk)
-      if (const auto damage = tree::damage_of_chunk(bytes, chunk))
-        return fail(subject(directory.number), fmt::format("block at {}: {}", at, damage->text));
-    tree::DirectoryCursor cursor(bytes);
-    while (const auto entry = cursor.next())
-      if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
-    if (names.size() > adapters::kImageNamesMax)
-      return fail(subject(directory.number), "has too many names");
-  }
-  return names;
-}
-
-Result<std::vector<NamedInode>> ImageReader::names(std::uint64_t directory) const {
-  TRY(const auto found, inode(static_cast<InodeNumber>(directory)));
-  auto all = entries(found);
-  if (all)
-    std::erase_if(*all, [](const NamedInode& one) { return one.name == "." || one.name == ".."; });
-  return all;
-}
-
-Result<Inode> ImageReader::lookup(std::string_view path) const {
-  TRY(const auto found,
-      adapters::look_up_in_image(kRootInode, path,
-                                 [this](std::uint64_t directory) { return names(directory); }));
-  return inode(static_cast<InodeNumber>(found));
-}
-
-Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) const {
-  return adapters::walk_image(
-      kRootInode, [this](std::uint64_t directory) { return names(directory); },
-      [&](const std::string& path, const NamedInode& entry) -> Result<bool> {
-        TRY(const auto found, inode(entry.inode));
-        visit({path, found});
-        return found.is_directory();
-      },
-      [](std::uint64_t number, std::string problem) {
-        return fail(subject(static_cast<InodeNumber>(number)), std::move(problem));
-      });
+  return adapters::read_directory(*this, directory, store_->sectors() * kSectorBytes,
+                                  superblock_.block_bytes, damaged_inode);
 }
 
 }  // namespace headcrash::lfs

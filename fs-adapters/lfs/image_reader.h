@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/image_tree.h"
 #include "fs-adapters/lfs/contents.h"
 #include "fs-adapters/lfs/format.h"
 #include "fs-adapters/substrate/tree/block_budget.h"
@@ -15,12 +16,7 @@
 
 namespace headcrash::lfs {
 
-struct NamedInode {
-  std::string name;
-  InodeNumber inode = 0;
-  /// Type of the named inode. The values are those of d_type in a directory entry.
-  std::uint8_t type = 0;
-};
+using adapters::NamedInode;
 
 class ImageReader {
  public:
@@ -62,9 +58,6 @@ class ImageReader {
 
   /// Returns all entries in order, including "." and "..".
   Result<std::vector<NamedInode>> entries(const Inode& directory) const;
-  /// Resolves a path with components separated by '/'; "" is the root. Does not follow symbolic
-  /// links.
-  Result<Inode> lookup(std::string_view path) const;
   /// Reads at `offset`. Returns fewer bytes than requested only at the end of the file. Holes read
   /// as zeroes.
   Result<std::size_t> read(const Inode& inode, std::uint64_t offset,
@@ -84,14 +77,6 @@ class ImageReader {
   };
   Result<Summaries> summaries(SegmentNumber number) const;
 
-  /// Visits everything below the root, each directory before its contents. An inode with several
-  /// names is visited once per name.
-  struct Found {
-    std::string path;
-    Inode inode;
-  };
-  Result<void> walk(const std::function<void(const Found&)>& visit) const;
-
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock) {}
@@ -105,8 +90,6 @@ class ImageReader {
   /// again.
   Result<bool> fetch(Known& known, SectorAddress address, const Contents& contents,
                      std::string_view table, std::uint32_t number);
-  /// Returns the entries except "." and "..".
-  Result<std::vector<NamedInode>> names(std::uint64_t directory) const;
   Result<std::vector<std::byte>> block_at(SectorAddress address, std::uint32_t bytes) const;
   Result<void> visit_below(const Inode& inode, const Block& block, tree::BlockBudget& sectors,
                            const std::function<void(const Block&)>& visit) const;

@@ -24,22 +24,6 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch; default: 0"},
 });
 
-/// Returns the first 8 hexadecimal digits of the UUID as a number. Ignores other characters.
-Result<std::uint32_t> id_of(const std::string& uuid) {
-  std::uint32_t id = 0;
-  std::size_t digits = 0;
-  for (const char c : uuid) {
-    constexpr std::string_view kHexadecimal = "0123456789abcdef";
-    if (c == '-') continue;
-    const std::size_t value = kHexadecimal.find(static_cast<char>(c | 0x20));
-    if (value == std::string_view::npos || digits == 8) break;
-    id = id * 16 + static_cast<std::uint32_t>(value);
-    ++digits;
-  }
-  if (digits < 8) return fail("uuid " + uuid, "is not a UUID", "use a UUID as printed by uuidgen");
-  return id;
-}
-
 }  // namespace
 
 std::span<const adapters::MkfsOption> mkfs_options() {
@@ -50,8 +34,8 @@ Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings) {
   MkfsOptions options;
   for (const auto& [name, value] : settings) {
     if (name == "uuid") {
-      TRY(const auto id, id_of(value));
-      options.id = id;
+      TRY(const auto id, adapters::id_of_uuid(value));
+      options.id = static_cast<std::uint32_t>(id >> 32U);
       continue;
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())

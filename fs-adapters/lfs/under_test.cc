@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "fs-adapters/lfs/file_system.h"
 #include "fs-adapters/lfs/image_reader.h"
@@ -136,12 +135,6 @@ class LfsChecker final : public adapters::ImageChecker {
   Overlay overlay_;
 };
 
-FileType type_of(const Inode& inode) {
-  if (inode.is_directory()) return FileType::directory;
-  if (inode.is_regular()) return FileType::regular;
-  return inode.is_symlink() ? FileType::symlink : FileType::other;
-}
-
 /// Reads an image at its newest checkpoint. Later changes in the log become visible only after a
 /// recovery.
 class LfsReader final : public adapters::ImageReader {
@@ -151,14 +144,8 @@ class LfsReader final : public adapters::ImageReader {
   std::uint64_t root() const override { return kRootInode; }
   std::uint64_t layout() const override {
     const Superblock& s = reader_.superblock();
-    std::uint64_t digest = s.id;
-    for (const std::uint32_t each : {s.block_bytes, s.segment_sectors, s.segments, s.first_segment,
-                                     s.inodes, s.checksums ? 1U : 0U}) {
-      constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
-      digest = (digest ^ each) * kOdd;
-      digest ^= digest >> 31U;
-    }
-    return digest;
+    return adapters::layout_digest(s.id, {s.block_bytes, s.segment_sectors, s.segments,
+                                          s.first_segment, s.inodes, s.checksums ? 1U : 0U});
   }
   std::uint64_t place_of(std::uint64_t inode) const override {
     if (inode >= reader_.map().size()) return 0;
@@ -169,52 +156,31 @@ class LfsReader final : public adapters::ImageReader {
     // Reports a free inode without an error, like formats with inodes at fixed addresses.
     if (number < reader_.map().size() && !reader_.map()[number].allocated())
       return adapters::ImageInode{.number = number};
-    TRY(const auto found, reader_.inode(number_of(number)));
-    return adapters::ImageInode{.number = number,
-                                .allocated = true,
-                                .type = type_of(found),
-                                .mode = found.mode & 0777U,
-                                .links = found.links,
-                                .user = found.user,
-                                .group = found.group,
-                                .size_bytes = found.size_bytes,
-                                .allocated_bytes = std::uint64_t{found.sectors} * kSectorBytes,
-                                .modified_seconds = found.modified.seconds};
+    TRY(const auto found, reader_.inode(adapters::inode_number(number)));
+    return adapters::image_inode(number, found, std::uint64_t{found.sectors} * kSectorBytes);
   }
   Result<std::vector<adapters::ImageName>> list(std::uint64_t directory) const override {
-    TRY(const auto inode, reader_.inode(number_of(directory)));
+    TRY(const auto inode, reader_.inode(adapters::inode_number(directory)));
     TRY(auto entries, reader_.entries(inode));
-    std::vector<adapters::ImageName> names;
-    names.reserve(entries.size());
-    for (NamedInode& entry : entries)
-      if (entry.name != "." && entry.name != "..")
-        names.push_back({std::move(entry.name), entry.inode});
-    return names;
+    return adapters::image_names(std::move(entries));
   }
   Result<std::string> readlink(std::uint64_t number) const override {
-    TRY(const auto inode, reader_.inode(number_of(number)));
+    TRY(const auto inode, reader_.inode(adapters::inode_number(number)));
     return reader_.readlink(inode);
   }
   Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override;
   Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
                            std::span<std::byte> into) const override {
-    TRY(const auto inode, reader_.inode(number_of(number)));
+    TRY(const auto inode, reader_.inode(adapters::inode_number(number)));
     return reader_.read(inode, offset, into);
   }
 
  private:
-  /// Converts an inode number to 32 bits. A number that is too large becomes the maximum, which is
-  /// not a valid inode number.
-  static InodeNumber number_of(std::uint64_t number) {
-    return static_cast<InodeNumber>(
-        std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
-  }
-
   lfs::ImageReader reader_;
 };
 
 Result<std::vector<adapters::ContentExtent>> LfsReader::content(std::uint64_t number) const {
-  TRY(const auto inode, reader_.inode(number_of(number)));
+  TRY(const auto inode, reader_.inode(adapters::inode_number(number)));
   const Superblock& s = reader_.superblock();
   const std::uint64_t blocks = (inode.size_bytes + s.block_bytes - 1) / s.block_bytes;
   std::vector<adapters::ContentExtent> extents;
@@ -348,9 +314,8 @@ class LfsSystem final : public adapters::SystemUnderTest {
       os::System& system, const adapters::MountSettings& settings) const override {
     MountOptions how = variant_.mount;
     how.flushes = how.flushes && settings.flushes;
-    auto mounted = FileSystem::mount(system, how);
-    if (!mounted) return forward_error(mounted);
-    return std::make_unique<MountedLfs>(*std::move(mounted));
+    TRY(auto mounted, FileSystem::mount(system, how));
+    return std::make_unique<MountedLfs>(std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind&) const override { return false; }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override;
@@ -416,9 +381,8 @@ class LfsType final : public adapters::FileSystemType {
   bool repairs_damage() const override { return false; }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
-    auto reader = lfs::ImageReader::open(store);
-    if (!reader) return forward_error(reader);
-    return std::make_unique<LfsReader>(*std::move(reader));
+    TRY(auto reader, lfs::ImageReader::open(store));
+    return std::make_unique<LfsReader>(std::move(reader));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
     TRY(const auto reader, lfs::ImageReader::open(store));

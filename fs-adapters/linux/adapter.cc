@@ -394,7 +394,7 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
         read_command(root, "mkfs", adapter.mkfs), read_replay(root, adapter),
         read_command(root, "check", adapter.check), read_command(root, "repair", adapter.repair),
         read_promise(root, adapter), read_variants(root, adapter), check_complete(root, adapter)}) {
-    if (!read) return forward_error(read);
+    TRY(read);
   }
   return adapter;
 }

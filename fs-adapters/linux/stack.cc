@@ -139,7 +139,7 @@ Result<Stack> interpret(const StrictTable& root) {
         read_command(root, "degrade", stack.degrade), read_command(root, "stop", stack.stop),
         read_command(root, "check", stack.check), read_command(root, "scrub", stack.scrub),
         read_promise(root, stack), read_rules(root, stack)})
-    if (!read) return forward_error(read);
+    TRY(read);
   if (stack.title.empty())
     return fail(root.subject("title"), "is missing", "describe the stack in a few words");
   if (!stack.device.starts_with("/dev/") || stack.device.find('{') != std::string::npos)

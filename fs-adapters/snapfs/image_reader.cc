@@ -7,19 +7,19 @@
 #include <array>
 #include <cstring>
 
-#include "fs-adapters/image_tree.h"
 #include "fs-adapters/snapfs/log_record.h"
-#include "fs-adapters/substrate/tree/directory_block.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::snapfs {
 using namespace little_endian;
 namespace {
 
-constexpr std::uint64_t kTargetBytesMax = 4095;
-
 std::string subject(InodeNumber number) {
   return fmt::format("snapfs inode {}", number);
+}
+
+tl::unexpected<Error> damaged_inode(std::uint64_t number, std::string problem) {
+  return fail(subject(static_cast<InodeNumber>(number)), std::move(problem));
 }
 
 }  // namespace
@@ -241,33 +241,12 @@ Result<std::size_t> ImageReader::read(const Inode& inode, std::uint64_t offset,
 }
 
 Result<std::string> ImageReader::readlink(const Inode& inode) const {
-  if (!inode.is_symlink() || inode.size_bytes > kTargetBytesMax)
-    return fail(subject(inode.number), "is not a symbolic link");
-  std::string target(inode.size_bytes, '\0');
-  TRY(read(inode, 0, std::as_writable_bytes(std::span(target.data(), target.size()))));
-  return target;
+  return adapters::read_target(*this, inode, damaged_inode);
 }
 
 Result<std::vector<NamedInode>> ImageReader::entries(const Inode& directory) const {
-  if (!directory.is_directory()) return fail(subject(directory.number), "is not a directory");
-  if (directory.size_bytes > store_->sectors() * kSectorBytes ||
-      directory.size_bytes % tree::kChunkBytes != 0)
-    return fail(subject(directory.number), "has an invalid directory size");
-  std::vector<NamedInode> names;
-  std::vector<std::byte> block(s_.block_bytes);
-  for (std::uint64_t at = 0; at < directory.size_bytes; at += block.size()) {
-    TRY(const auto got, read(directory, at, block));
-    const std::span<const std::byte> bytes = std::span(block).first(got);
-    for (std::uint32_t chunk = 0; chunk < bytes.size() / tree::kChunkBytes; ++chunk)
-      if (const auto damage = tree::damage_of_chunk(bytes, chunk))
-        return fail(subject(directory.number), fmt::format("block at {}: {}", at, damage->text));
-    tree::DirectoryCursor cursor(bytes);
-    while (const auto entry = cursor.next())
-      if (entry->inode != 0) names.push_back({std::string(entry->name), entry->inode, entry->type});
-    if (names.size() > adapters::kImageNamesMax)
-      return fail(subject(directory.number), "has too many names");
-  }
-  return names;
+  return adapters::read_directory(*this, directory, store_->sectors() * kSectorBytes,
+                                  s_.block_bytes, damaged_inode);
 }
 
 Result<std::vector<NamedInode>> ImageReader::names(InodeNumber directory) const {
@@ -295,9 +274,7 @@ Result<void> ImageReader::walk(const std::function<void(const Found&)>& visit) c
         visit({path, found});
         return found.is_directory();
       },
-      [](std::uint64_t number, std::string problem) {
-        return fail(subject(static_cast<InodeNumber>(number)), std::move(problem));
-      });
+      damaged_inode);
 }
 
 }  // namespace headcrash::snapfs

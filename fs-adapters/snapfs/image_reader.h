@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/image_tree.h"
 #include "fs-adapters/snapfs/format.h"
 #include "fs-adapters/snapfs/snapshot_table.h"
 #include "fs-adapters/substrate/tree/block_budget.h"
@@ -17,12 +18,7 @@
 
 namespace headcrash::snapfs {
 
-struct NamedInode {
-  std::string name;
-  InodeNumber inode = 0;
-  /// Type of the named inode. The values are those of d_type in a directory entry.
-  std::uint8_t type = 0;
-};
+using adapters::NamedInode;
 
 /// Changes recorded in the log. They take precedence over the trees.
 struct LoggedChanges {

@@ -115,27 +115,21 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   root.pointers[0] = directory;
   std::ranges::fill(block, std::byte{0});
   encode(root, std::span(block).subspan(std::size_t{kRootInode} * kInodeBytes, kInodeBytes));
-  auto at = writer.put(block);
-  if (at) at = writer.put_above(*at, s.record_tree());
-  if (!at) return forward_error(at);
-  s.record_map = *at;
+  TRY(const auto records, writer.put(block));
+  TRY(s.record_map, writer.put_above(records, s.record_tree()));
 
   std::ranges::fill(block, std::byte{0});
   set_bits(block, kRootInode + 1);
-  at = writer.put(block);
-  if (at) at = writer.put_above(*at, s.inode_tree());
-  if (!at) return forward_error(at);
-  s.inode_map = *at;
+  TRY(const auto inodes, writer.put(block));
+  TRY(s.inode_map, writer.put_above(inodes, s.inode_tree()));
 
   // The block map's own blocks are also in use and must be marked. The map's first leaf covers all
   // blocks in use.
   const std::uint32_t used = writer.next() + 1 + s.block_tree().depth;
   std::ranges::fill(block, std::byte{0});
   set_bits(block, used);
-  at = writer.put(block);
-  if (at) at = writer.put_above(*at, s.block_tree());
-  if (!at) return forward_error(at);
-  s.block_map = *at;
+  TRY(const auto blocks, writer.put(block));
+  TRY(s.block_map, writer.put_above(blocks, s.block_tree()));
 
   s.free_blocks = s.blocks - used;
   s.free_inodes = s.inodes - kRootInode - 1;

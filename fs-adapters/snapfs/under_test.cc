@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "fs-adapters/snapfs/check.h"
 #include "fs-adapters/snapfs/file_system.h"
@@ -52,12 +51,6 @@ class SnapfsChecker final : public adapters::ImageChecker {
   KeptChecks kept_;
 };
 
-FileType type_of(const Inode& inode) {
-  if (inode.is_directory()) return FileType::directory;
-  if (inode.is_regular()) return FileType::regular;
-  return inode.is_symlink() ? FileType::symlink : FileType::other;
-}
-
 class SnapfsReader final : public adapters::ImageReader {
  public:
   explicit SnapfsReader(snapfs::ImageReader reader) : reader_(std::move(reader)) {}
@@ -65,47 +58,29 @@ class SnapfsReader final : public adapters::ImageReader {
   std::uint64_t root() const override { return kRootInode; }
   std::uint64_t layout() const override {
     const Superblock& s = reader_.superblock();
-    std::uint64_t digest = s.id;
-    for (const std::uint32_t each : {s.block_bytes, s.blocks, s.inodes}) {
-      constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
-      digest = (digest ^ each) * kOdd;
-      digest ^= digest >> 31U;
-    }
-    return digest;
+    return adapters::layout_digest(s.id, {s.block_bytes, s.blocks, s.inodes});
   }
   std::uint64_t place_of(std::uint64_t inode) const override {
-    return reader_.place_of(number_of(inode));
+    return reader_.place_of(adapters::inode_number(inode));
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    TRY(const auto found, reader_.record(number_of(number)));
+    TRY(const auto found, reader_.record(adapters::inode_number(number)));
     // Reports a free inode without an error, like formats with inodes at fixed addresses.
     if (!found) return adapters::ImageInode{.number = number};
     const Inode& inode = *found;
-    return adapters::ImageInode{
-        .number = number,
-        .allocated = true,
-        .type = type_of(inode),
-        .mode = inode.mode & 0777U,
-        .links = inode.links,
-        .user = inode.user,
-        .group = inode.group,
-        .size_bytes = inode.size_bytes,
-        .allocated_bytes = std::uint64_t{inode.blocks} * reader_.superblock().block_bytes,
-        .modified_seconds = inode.modified.seconds};
+    return adapters::image_inode(number, inode,
+                                 std::uint64_t{inode.blocks} * reader_.superblock().block_bytes);
   }
   Result<std::vector<adapters::ImageName>> list(std::uint64_t directory) const override {
-    TRY(auto entries, reader_.names(number_of(directory)));
-    std::vector<adapters::ImageName> names;
-    names.reserve(entries.size());
-    for (NamedInode& entry : entries) names.push_back({std::move(entry.name), entry.inode});
-    return names;
+    TRY(auto entries, reader_.names(adapters::inode_number(directory)));
+    return adapters::image_names(std::move(entries));
   }
   Result<std::string> readlink(std::uint64_t number) const override {
-    TRY(const auto inode, reader_.inode(number_of(number)));
+    TRY(const auto inode, reader_.inode(adapters::inode_number(number)));
     return reader_.readlink(inode);
   }
   Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override {
-    TRY(const auto inode, reader_.inode(number_of(number)));
+    TRY(const auto inode, reader_.inode(adapters::inode_number(number)));
     const Superblock& s = reader_.superblock();
     TRY(const auto addresses,
         reader_.addresses(inode, (inode.size_bytes + s.block_bytes - 1) / s.block_bytes));
@@ -118,18 +93,11 @@ class SnapfsReader final : public adapters::ImageReader {
   }
   Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
                            std::span<std::byte> into) const override {
-    TRY(const auto inode, reader_.inode(number_of(number)));
+    TRY(const auto inode, reader_.inode(adapters::inode_number(number)));
     return reader_.read(inode, offset, into);
   }
 
  private:
-  /// Converts an inode number to 32 bits. A number that is too large becomes the maximum, which is
-  /// not a valid inode number.
-  static InodeNumber number_of(std::uint64_t number) {
-    return static_cast<InodeNumber>(
-        std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
-  }
-
   snapfs::ImageReader reader_;
 };
 
@@ -339,9 +307,8 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
     MountOptions how = variant_.mount;
     how.flushes = how.flushes && settings.flushes;
     how.snapshot = settings.snapshot;
-    auto mounted = FileSystem::mount(system, how);
-    if (!mounted) return forward_error(mounted);
-    return std::make_unique<MountedSnapfs>(*std::move(mounted));
+    TRY(auto mounted, FileSystem::mount(system, how));
+    return std::make_unique<MountedSnapfs>(std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind&) const override { return false; }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
@@ -401,9 +368,8 @@ class SnapfsType final : public adapters::FileSystemType {
   bool repairs_damage() const override { return false; }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
-    auto reader = snapfs::ImageReader::open(store);
-    if (!reader) return forward_error(reader);
-    return std::make_unique<SnapfsReader>(*std::move(reader));
+    TRY(auto reader, snapfs::ImageReader::open(store));
+    return std::make_unique<SnapfsReader>(std::move(reader));
   }
   bool has_snapshots() const override { return true; }
   Result<std::vector<SnapshotInfo>> snapshots(const model::SectorStore& store) const override {
@@ -416,9 +382,8 @@ class SnapfsType final : public adapters::FileSystemType {
     TRY(const auto superblock, read_superblock(store));
     TRY(const auto snapshots, read_snapshots(store, superblock));
     TRY(const auto snapshot, find_snapshot(snapshots, name));
-    auto reader = snapfs::ImageReader::open_snapshot(store, superblock, snapshot);
-    if (!reader) return forward_error(reader);
-    return std::make_unique<SnapfsReader>(*std::move(reader));
+    TRY(auto reader, snapfs::ImageReader::open_snapshot(store, superblock, snapshot));
+    return std::make_unique<SnapfsReader>(std::move(reader));
   }
   /// Returns the superblocks, the roots of the three maps, and the whole area for blocks.
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {

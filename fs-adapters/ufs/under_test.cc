@@ -82,12 +82,6 @@ class UfsChecker final : public adapters::ImageChecker {
   Fsck fsck_;
 };
 
-FileType type_of(const Inode& inode) {
-  if (inode.is_directory()) return FileType::directory;
-  if (inode.is_regular()) return FileType::regular;
-  return inode.is_symlink() ? FileType::symlink : FileType::other;
-}
-
 class UfsReader final : public adapters::ImageReader {
  public:
   explicit UfsReader(const ufs::ImageReader& reader) : reader_(reader) {}
@@ -95,39 +89,22 @@ class UfsReader final : public adapters::ImageReader {
   std::uint64_t root() const override { return kRootInode; }
   std::uint64_t layout() const override {
     const Superblock& s = reader_.superblock();
-    std::uint64_t digest = s.size_fragments;
-    for (const std::uint32_t each :
-         {s.superblock_offset, s.header_offset, s.inodes_offset, s.data_offset, s.stagger,
-          s.stagger_mask, s.groups, s.inodes_per_group, s.fragments_per_group, s.header_bytes,
-          s.block_bytes, s.fragment_bytes, s.inline_target_max}) {
-      constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
-      digest = (digest ^ each) * kOdd;
-      digest ^= digest >> 31U;
-    }
-    return digest;
+    return adapters::layout_digest(
+        s.size_fragments,
+        {s.superblock_offset, s.header_offset, s.inodes_offset, s.data_offset, s.stagger,
+         s.stagger_mask, s.groups, s.inodes_per_group, s.fragments_per_group, s.header_bytes,
+         s.block_bytes, s.fragment_bytes, s.inline_target_max});
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    TRY(const auto found, reader_.inode(number_of(number)));
-    return adapters::ImageInode{.number = number,
-                                .allocated = found.allocated(),
-                                .type = type_of(found),
-                                .mode = found.mode & 0777U,
-                                .links = found.links,
-                                .user = found.user,
-                                .group = found.group,
-                                .size_bytes = found.size_bytes,
-                                .allocated_bytes = std::uint64_t{found.sectors} * kSectorBytes,
-                                .modified_seconds = found.modified.seconds};
+    TRY(const auto found, reader_.inode(adapters::inode_number(number)));
+    return adapters::image_inode(number, found, std::uint64_t{found.sectors} * kSectorBytes);
   }
   Result<std::vector<adapters::ImageName>> list(std::uint64_t directory) const override {
-    TRY(auto entries, reader_.list(number_of(directory)));
-    std::vector<adapters::ImageName> names;
-    names.reserve(entries.size());
-    for (NamedInode& entry : entries) names.push_back({std::move(entry.name), entry.inode});
-    return names;
+    TRY(auto entries, reader_.list(adapters::inode_number(directory)));
+    return adapters::image_names(std::move(entries));
   }
   Result<std::string> readlink(std::uint64_t number) const override {
-    return reader_.readlink(number_of(number));
+    return reader_.readlink(adapters::inode_number(number));
   }
   Result<std::vector<adapters::ContentExtent>> content(std::uint64_t number) const override {
     const Geometry& geometry = reader_.geometry();
@@ -138,27 +115,21 @@ class UfsReader final : public adapters::ImageReader {
       if (block > next) extents.push_back({adapters::ContentExtent::kHole, (block - next) * whole});
       next = block;
     };
-    TRY(const auto blocks,
-        reader_.each_block(number_of(number), [&](std::uint64_t block, FragmentAddress at) {
-          hole_until(block++);
-          extents.push_back({geometry.lba_of(at), whole});
-          next = block;
-        }));
+    TRY(const auto blocks, reader_.each_block(adapters::inode_number(number),
+                                              [&](std::uint64_t block, FragmentAddress at) {
+                                                hole_until(block++);
+                                                extents.push_back({geometry.lba_of(at), whole});
+                                                next = block;
+                                              }));
     hole_until(blocks);
     return extents;
   }
   Result<std::size_t> read(std::uint64_t number, std::uint64_t offset,
                            std::span<std::byte> into) const override {
-    return reader_.read(number_of(number), offset, into);
+    return reader_.read(adapters::inode_number(number), offset, into);
   }
 
  private:
-  /// Converts an inode number to 32 bits. A number that is too large becomes the maximum, which is
-  /// not a valid inode number.
-  static InodeNumber number_of(std::uint64_t number) {
-    return static_cast<InodeNumber>(std::min<std::uint64_t>(number, UINT32_MAX));
-  }
-
   ufs::ImageReader reader_;
 };
 
@@ -200,9 +171,8 @@ class UfsSystem final : public adapters::SystemUnderTest {
       os::System& system, const adapters::MountSettings& settings) const override {
     MountOptions how = variant_.mount;
     how.allow_unclean = settings.force;
-    auto mounted = FileSystem::mount(system, how);
-    if (!mounted) return forward_error(mounted);
-    return std::make_unique<MountedUfs>(*std::move(mounted));
+    TRY(auto mounted, FileSystem::mount(system, how));
+    return std::make_unique<MountedUfs>(std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind& kind) const override {
     return permitted(variant_, static_cast<FindingKind>(kind.order));
@@ -270,9 +240,8 @@ class UfsType final : public adapters::FileSystemType {
   }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
-    auto reader = ufs::ImageReader::open(store);
-    if (!reader) return forward_error(reader);
-    return std::make_unique<UfsReader>(*std::move(reader));
+    TRY(auto reader, ufs::ImageReader::open(store));
+    return std::make_unique<UfsReader>(std::move(reader));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override;
   std::span<const std::string_view> block_kinds() const override { return write_kinds(); }

@@ -414,7 +414,7 @@ Result<Bench> parse_bench(const std::string& text, const std::string& file_name)
         read_devices(root, bench), read_filesystems(root, bench),
         read_workloads(root, std::filesystem::path(file_name).parent_path(), bench),
         read_repetitions(root, bench), read_guest(root, bench), check_kind_of_time(root, bench)}) {
-    if (!read) return forward_error(read);
+    TRY(read);
   }
   bench.seed = static_cast<std::uint64_t>(seed);
   if (bench.title.empty()) bench.title = bench.name;

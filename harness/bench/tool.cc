@@ -301,7 +301,7 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
 Result<std::string> parse_job(const base::StrictTable& table, const std::filesystem::path& folder) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {
-    if (!read) return forward_error(read);
+    TRY(read);
   }
   if (file.empty()) return job;
   if (!job.empty())
@@ -339,7 +339,7 @@ std::vector<std::string> tool_keys() {
 Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem::path& folder) {
   ToolJob job;
   for (const auto& read : {table.take("tool", job.tool), table.take("options", job.options)}) {
-    if (!read) return forward_error(read);
+    TRY(read);
   }
   const KnownTool* tool = find_tool(job.tool);
   if (tool == nullptr) {

@@ -326,7 +326,7 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   for (const auto& read :
        {root.take("title", campaign.title), root.take("takes", campaign.takes),
         root.take("seed", seed, {.least = 0, .most = INT64_MAX}), read_guest(root, campaign)}) {
-    if (!read) return forward_error(read);
+    TRY(read);
   }
   campaign.seed = static_cast<std::uint64_t>(seed);
   if (campaign.title.empty()) campaign.title = campaign.name;

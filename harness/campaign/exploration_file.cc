@@ -234,7 +234,7 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
         table.take("workload", cell.workload), table.take("operations", cell.operations),
         parse_trials(table, cell.trials), parse_budget(table, cell),
         table.take("rounds", cell.rounds, {.least = 4, .most = 100'000})}) {
-    if (!read) return forward_error(read);
+    TRY(read);
   }
   cell.own_strategies = cell.strategies != defaults.cell.strategies;
   apply_own_workload(defaults.workloads, cell);
@@ -485,7 +485,7 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
         table->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
         table->take("minimise-operations", exploration.minimise_operations),
         table->take("keep", exploration.keep)}) {
-    if (!read) return forward_error(read);
+    TRY(read);
   }
   if (!exploration.slow.empty() && !own.devices.empty())
     return fail(table->subject("slow"), "requires a plain disk", "omit `profiles` under [device]");

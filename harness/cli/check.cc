@@ -71,7 +71,7 @@ Result<std::vector<audit::MissingFlush>> trace_unflushed(const CheckArguments& a
   const auto recorded = record_exploration(explore, traced);
   std::error_code error;
   fs::remove(fs::path(explore.keep) / explore.recording_name, error);
-  if (!recorded) return forward_error(recorded);
+  TRY(recorded);
   TRY(const auto trace, audit::parse_report(traced.workload.report, "the tracer's report"));
   return audit::unflushed_changes(trace);
 }

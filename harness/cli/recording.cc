@@ -193,11 +193,10 @@ Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId devic
   TRY(const auto reader, record::RecordingReader::open(file));
   if (!reader.header().base || !reader.header().devices.at(device).medium)
     return record::DmLogBase();
-  const auto run = states::RunHistory::load(file);
-  if (!run) return forward_error(run);
-  TRY(auto made, (*run)->image({.device = device}, device));
+  TRY(const auto run, states::RunHistory::load(file));
+  TRY(auto made, run->image({.device = device}, device));
   const auto image = std::make_shared<const states::StateImage>(std::move(made));
-  return [run = *run, image](const record::DmLogPut& put) {
+  return [run, image](const record::DmLogPut& put) {
     constexpr std::uint64_t kRunSectors = 2048;
     Result<void> done;
     std::vector<std::byte> buffer;

@@ -54,9 +54,8 @@ campaign::KnownFinding known(const StoredOutcome& then) {
 /// all crash states. The verdict is that of campaign::find_again(). Fails if the trial cannot be
 /// repeated.
 Result<Replayed> replay_anew(const StoredTrial& trial) {
-  auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
-  if (!campaign) return forward_error(campaign);
-  auto plan = campaign::TrialPlans(*campaign).find(trial.key);
+  TRY(auto campaign, campaign::parse_campaign(trial.configuration, trial.campaign));
+  auto plan = campaign::TrialPlans(campaign).find(trial.key);
   if (!plan || plan->cell == nullptr)
     return fail(trial.database, fmt::format("its campaign has no trial \"{}\"", trial.key),
                 "use the version of headcrash that created the database");
@@ -76,7 +75,7 @@ Result<Replayed> replay_anew(const StoredTrial& trial) {
   TRY(const auto image, vm::guest_image(cache, cell.filesystem.guest, accelerator));
   const std::map<std::string, vm::GuestImage> images{{campaign::guest_of(cell.filesystem), image}};
   campaign::FormattedDisks disks(scratch.path() / "formatted");
-  campaign::ExplorationWorker worker({.campaign = &*campaign,
+  campaign::ExplorationWorker worker({.campaign = &campaign,
                                       .disks = &disks,
                                       .images = &images,
                                       .accelerator = accelerator,

@@ -1,5 +1,5 @@
-// headcrash serve: serves an emulated disk to a QEMU guest, or to any other NBD or vhost-user
-// client.
+// headcrash serve: serves an emulated disk, or one crash state, to a QEMU guest or to any other NBD
+// or vhost-user client.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,15 +11,16 @@
 
 #include "harness/cli/attach.h"
 #include "harness/cli/command.h"
-#include "harness/cli/serve_state.h"
 #include "harness/cli/serve_vhost.h"
 #include "harness/device/served_device.h"
+#include "harness/device/state_server.h"
 #include "harness/run/guest_kind.h"
 #include "harness/vm/guest.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/size.h"
 #include "plugin/model/core/simulation.h"
 #include "plugin/profiles/stack.h"
+#include "plugin/states/run_history.h"
 
 namespace headcrash::cli {
 namespace {
@@ -142,26 +143,111 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   std::fflush(stdout);
 }
 
+/// A disk of a crash state.
+struct StateDisk {
+  std::string name, export_name;
+  std::vector<std::string> qemu;
+};
+
+/// Returns the disks to serve: the array if there is one, otherwise the media of the state.
+std::vector<StateDisk> disks_of_state(const ServeArguments& arguments,
+                                      const record::RecordingHeader& header,
+                                      const std::filesystem::path& socket) {
+  std::vector<StateDisk> disks;
+  const auto add = [&](const record::RecordedDevice& device) {
+    const std::string at = device::StateServer::disk_export(0) + "/" + device.name;
+    const vm::GuestDisk disk{
+        .socket = socket,
+        .export_name = at,
+        .physical_sector_bytes = device.physical_sector_sectors * model::kSectorBytes};
+    disks.push_back({device.name, at, vm::qemu_disk_arguments(disk, disks.size())});
+  };
+  if (!arguments.machine.empty()) {
+    add(header.devices.front());
+  } else {
+    for (const record::RecordedDevice& one : header.devices)
+      if (one.medium) add(one);
+  }
+  return disks;
+}
+
+void report_state(const ServeArguments& arguments, const std::string& state,
+                  const std::filesystem::path& socket, const std::vector<StateDisk>& disks,
+                  const std::vector<std::string>& words) {
+  if (arguments.as_json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const StateDisk& disk : disks)
+      list.push_back({{"name", disk.name}, {"export", disk.export_name}, {"qemu", disk.qemu}});
+    print({{"socket", socket.string()},
+           {"state", state},
+           {"devices", std::move(list)},
+           {"qemu", words}});
+  } else {
+    fmt::print("Serving state {} of {}. Writes to it are {}. Press Ctrl-C to stop.\n\nFor QEMU:\n",
+               state, arguments.states,
+               arguments.record.empty() ? "discarded when the server ends"
+                                        : "recorded in " + arguments.record);
+    for (const StateDisk& disk : disks) fmt::print("  {}\n", shell_line(disk.qemu));
+    fmt::print("\nFor other clients:\n");
+    for (const StateDisk& disk : disks)
+      fmt::print("  nbdinfo 'nbd+unix:///{}?socket={}'\n", disk.export_name, socket.string());
+  }
+  std::fflush(stdout);
+}
+
+/// Returns true if an option that applies only to emulated hardware is given.
+bool describes_hardware(const ServeArguments& arguments) {
+  return !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
+         !arguments.socket.empty() || !arguments.vhost_user.empty() || !arguments.memory.empty() ||
+         arguments.virtual_time || arguments.charge || !arguments.control.empty() ||
+         !arguments.write_cache.empty() || !arguments.tear.empty() || !arguments.cut.empty() ||
+         !arguments.faults.empty();
+}
+
 /// Serves one state of a recording as a disk. Only a stack above the media, such as an array, is
 /// emulated; the drive is not.
 int serve_one_state(const ServeArguments& arguments) {
-  const bool of_hardware =
-      !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
-      !arguments.socket.empty() || !arguments.vhost_user.empty() || !arguments.memory.empty() ||
-      arguments.virtual_time || arguments.charge || !arguments.control.empty() ||
-      !arguments.write_cache.empty() || !arguments.tear.empty() || !arguments.cut.empty() ||
-      !arguments.faults.empty();
-  if (of_hardware)
+  if (describes_hardware(arguments))
     return report_error(
         {"--states", "serves a crash state without emulated hardware",
          "omit all other options except --state, --machine, --record, --json and a command"},
         arguments.as_json);
-  return serve_state({.recording = arguments.states,
-                      .state = arguments.state,
-                      .machine = arguments.machine,
-                      .record = arguments.record,
-                      .as_json = arguments.as_json,
-                      .command = arguments.command});
+  const auto run = states::RunHistory::load(arguments.states);
+  if (!run) return report_error(run.error(), arguments.as_json);
+  const std::string state =
+      !arguments.state.empty()
+          ? arguments.state
+          : fmt::format("{}{}", (*run)->has_media_events() ? 'p' : 'w', (*run)->events());
+  catch_interrupts();
+  const auto folder = base::ScratchFolder::make();
+  if (!folder) return report_error(folder.error(), arguments.as_json);
+  const auto server = device::StateServer::start(1, folder->path());
+  if (!server) return report_error(server.error(), arguments.as_json);
+  device::StageLoad load{
+      .stage = 0, .recording = arguments.states, .state = state, .machine = arguments.machine};
+  if (!arguments.record.empty()) load.record = arguments.record;
+  if (const auto loaded = (*server)->load(load); !loaded)
+    return report_error(loaded.error(), arguments.as_json);
+
+  const auto disks = disks_of_state(arguments, (*run)->header(), (*server)->socket());
+  std::vector<std::string> words;
+  for (const StateDisk& disk : disks) words.insert(words.end(), disk.qemu.begin(), disk.qemu.end());
+  int exit_code = kFine;
+  if (!arguments.command.empty()) {
+    exit_code = run_command(arguments.command, words);
+  } else {
+    report_state(arguments, state, (*server)->socket(), disks, words);
+    while (!interrupted() && (*server)->alive())
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  // Ctrl-C also sends SIGINT to the server, which then completes the recording and exits by itself.
+  const bool ends_by_itself = interrupted();
+  if (!arguments.record.empty() && !ends_by_itself)
+    if (const auto sealed = (*server)->seal(0); !sealed)
+      return report_error(sealed.error(), arguments.as_json);
+  if (const auto stopped = (*server)->stop(); !stopped && !ends_by_itself)
+    return report_error(stopped.error(), arguments.as_json);
+  return exit_code;
 }
 
 constexpr const char* kDefaultGuestMemory = "1G";

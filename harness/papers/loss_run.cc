@@ -10,7 +10,7 @@
 
 #include "harness/papers/loaded_machine.h"
 #include "harness/papers/probe_files.h"
-#include "plugin/base/uniform.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::experiment {
 namespace {

@@ -234,16 +234,14 @@ Result<void> ModelledMachine::assemble(Contents contents) {
     for (std::size_t i = 0; i < used; ++i)
       if (const auto array = std::move(flat[i])) arrays_[i] = packed(*array);
   }
-  auto built = profiles::build(plan, observer_,
-                               {.seed = options_.seed,
-                                .store =
-                                    [this](model::DeviceId id) {
-                                      const auto found = stores_.find(id);
-                                      return found == stores_.end() ? nullptr : found->second.get();
-                                    },
-                                .faults = options_.faults});
-  if (!built) return forward_error(built);
-  built_ = *std::move(built);
+  TRY(built_, profiles::build(plan, observer_,
+                              {.seed = options_.seed,
+                               .store =
+                                   [this](model::DeviceId id) {
+                                     const auto found = stores_.find(id);
+                                     return found == stores_.end() ? nullptr : found->second.get();
+                                   },
+                               .faults = options_.faults}));
   clock_ = std::make_unique<os::VirtualClock>(built_.machine->simulation());
   for (std::size_t i = 0; i < wanted.size(); ++i)
     disks_.push_back(std::make_unique<os::ModelDisk>(*built_.machine, i));

@@ -39,12 +39,11 @@ Result<std::string> with_guests(const std::string& text, const std::string& file
                                 const OtherGuests& guests) {
   const auto& [kernels, kind, charge] = guests;
   if (kernels.empty() && kind.empty() && !charge) return text;
-  Result<base::StrictTable> root = base::StrictTable::parse(text, file);
-  if (!root) return forward_error(root);
-  if (!kernels.empty()) root = root->with("kernels", kernels);
-  if (!kind.empty()) root = root->with("guest", "kind", kind);
-  if (charge) root = root->with("guest", "charge", *charge);
-  return root->text();
+  TRY(base::StrictTable root, base::StrictTable::parse(text, file));
+  if (!kernels.empty()) root = root.with("kernels", kernels);
+  if (!kind.empty()) root = root.with("guest", "kind", kind);
+  if (charge) root = root.with("guest", "charge", *charge);
+  return root.text();
 }
 
 vm::Accelerator accelerator_of(bool virtual_time, const std::filesystem::path& cache) {

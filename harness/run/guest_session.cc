@@ -63,7 +63,7 @@ class Tree {
   Result<std::vector<oracle::ObservedObject>> take(std::size_t announced) {
     if (bad_) return tl::unexpected(*bad_);
     if (objects_.size() != announced)
-      return stop(ErrorKind::other, "the agent sent fewer entries than it announced");
+      return fail(ErrorKind::other, "", "the agent sent fewer entries than it announced");
     return std::move(objects_);
   }
 
@@ -128,7 +128,7 @@ tl::unexpected<Error> GuestSession::failed(const std::string& what, const Error&
     case ErrorKind::malformed:
       return stop(error.kind, error.problem);
     case ErrorKind::interrupted:
-      return stop(error.kind, "interrupted");
+      return fail(error.kind, "", "interrupted");
     case ErrorKind::unsupported:
       return stop(error.kind, error.problem + kBringModule);
     case ErrorKind::refused:
@@ -171,14 +171,14 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
   TRY(const auto disk, call({{"do", "disk"}, {"path", kStageDisk}}));
   TRY(const auto marks, call({{"do", "disk"}, {"path", kStageMarks}}));
   if (disk.value("bytes", std::uint64_t{0}) != meant.bytes)
-    return stop(ErrorKind::other, "the guest sees the wrong size for its disk");
+    return fail(ErrorKind::other, "", "the guest sees the wrong size for its disk");
   const auto wanted = DiskIdentity::write_cache(meant.write_through);
   if (disk.value("flush", "") != wanted)
     return stop(ErrorKind::other,
                 fmt::format("the guest's disk has the write cache setting \"{}\", not \"{}\"",
                             disk.value("flush", ""), wanted));
   if (marks.value("nonce", "") != meant.nonce)
-    return stop(ErrorKind::other, "the guest does not see the loaded disk (the nonce differs)");
+    return fail(ErrorKind::other, "", "the guest does not see the loaded disk (the nonce differs)");
   for (std::size_t i = 0; i < meant.others.size(); ++i) {
     const adapters::OtherDisk& other = meant.others[i];
     TRY(const auto seen, call({{"do", "disk"}, {"path", adapters::disk_path(i + 1)}}));
@@ -303,7 +303,7 @@ Result<oracle::VerifierEnd> GuestSession::verify_application(const std::vector<s
           timeout_ + kExecGrace);
   if (!answer) return failed("verify", answer.error());
   if (answer->value("timed_out", false))
-    return stop(ErrorKind::timeout, "the verifier did not end in time");
+    return fail(ErrorKind::timeout, "", "the verifier did not end in time");
   return oracle::VerifierEnd{.exit_code = answer->value("exit", -1),
                              .output = answer->value("stdout", ""),
                              .errors = answer->value("stderr", "")};

@@ -31,8 +31,8 @@
 
 namespace headcrash::run {
 
-/// Returns an error that ends the current work. `why` may contain output of the guest; unprintable
-/// characters in it are replaced.
+/// Returns an error whose text `why` contains output of the guest: like fail(), but replaces the
+/// unprintable characters in it.
 tl::unexpected<Error> stop(ErrorKind kind, const std::string& why);
 /// Adds the hint to install the missing tool if the outcome is a harness error, which means that
 /// the agent could not start a program.

@@ -263,7 +263,7 @@ Result<Application> interpret(const StrictTable& root, const std::filesystem::pa
                            read_settings(root, application),
                            check_packages(root, application),
                            check_complete(root, application)}) {
-    if (!read) return forward_error(read);
+    TRY(read);
   }
   return application;
 }

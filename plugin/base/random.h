@@ -2,7 +2,9 @@
 // The model's random numbers: splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
 // Number Generators", OOPSLA 2014). A given seed yields the same numbers on every host.
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace headcrash {
 
@@ -22,5 +24,17 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+/// Returns a value greater than 0 and less than 1, computed from the upper 53 of 64 random bits.
+inline double uniform_of(std::uint64_t bits) {
+  constexpr double kSteps = 9007199254740992.0;  // 2^53
+  return (static_cast<double>(bits >> 11U) + .5) / kSteps;
+}
+
+/// Returns a normal deviate with mean 0 and standard deviation 1 (Box and Muller 1958).
+inline double normal_of(Random& random) {
+  const double radius = std::sqrt(-2 * std::log(uniform_of(random.next())));
+  return radius * std::cos(2 * std::numbers::pi * uniform_of(random.next()));
+}
 
 }  // namespace headcrash

@@ -32,12 +32,11 @@ Result<FoundProfile> find_profile(std::string_view name_or_path, const fs::path&
                             base::suggest(name, built_in_profiles())));
   }
   const fs::path path = folder / fs::path(name);
-  Result<std::string> text = base::read_text_file(path.string());
-  if (!text) return forward_error(text);
+  TRY(std::string text, base::read_text_file(path.string()));
   std::error_code unknown;
   const fs::path whole = fs::weakly_canonical(path, unknown);
   return FoundProfile{path.string(), (unknown ? path : whole).string(), path.parent_path(),
-                      *std::move(text), variant};
+                      std::move(text), variant};
 }
 
 }  // namespace headcrash::profiles

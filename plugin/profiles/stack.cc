@@ -134,21 +134,20 @@ class StackLoader {
     box.profile.name = name;
     box.profile.title = title;
 
-    Result<std::vector<StackPtr>> members = read_members(top.values(), folder, box.profile);
-    if (!members) return forward_error(members);
-    const std::uint64_t size = capacity_sectors(*members->front());
-    for (std::size_t i = 1; i < members->size(); ++i) {
-      const std::uint64_t other = capacity_sectors(*(*members)[i]);
+    TRY(std::vector<StackPtr> members, read_members(top.values(), folder, box.profile));
+    const std::uint64_t size = capacity_sectors(*members.front());
+    for (std::size_t i = 1; i < members.size(); ++i) {
+      const std::uint64_t other = capacity_sectors(*members[i]);
       if (other == size) continue;
       return fail(top.values().subject("member"),
                   fmt::format("members have different sizes: {} has {} sectors, {} has {}",
-                              members->front()->name, size, (*members)[i]->name, other),
+                              members.front()->name, size, members[i]->name, other),
                   "use drives of equal size");
     }
-    check_array(box.profile, size, physical_sector_sectors(*members->front()), errors);
+    check_array(box.profile, size, physical_sector_sectors(*members.front()), errors);
     if (errors.first) return tl::unexpected<Error>(*errors.first);
     fill(*stack, std::move(box.profile), std::move(box.origins));
-    stack->below = *std::move(members);
+    stack->below = std::move(members);
     return stack;
   }
 

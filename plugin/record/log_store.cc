@@ -198,25 +198,23 @@ Result<void> LogStore::State::read_events(RecordingReader& reader, RecordingWrit
 }
 
 Result<RecordingWriter::Resume> LogStore::State::read_log(const std::filesystem::path& path) {
-  auto reader = RecordingReader::open(path);
-  if (!reader) return forward_error(reader);
-  TRY(same_devices(path, reader->header(), header));
+  TRY(auto reader, RecordingReader::open(path));
+  TRY(same_devices(path, reader.header(), header));
   RecordingWriter::Resume resume;
-  resume.checkpoint_generation = reader->checkpoint_generation();
-  TRY(auto payload, reader->skip_to_checkpoint());
+  resume.checkpoint_generation = reader.checkpoint_generation();
+  TRY(auto payload, reader.skip_to_checkpoint());
   if (payload) {
-    if (const auto checkpoint = decode_checkpoint(*payload, reader->whole_bytes(), indexes)) {
+    if (const auto checkpoint = decode_checkpoint(*payload, reader.whole_bytes(), indexes)) {
       resume.events = checkpoint->events;
       resume.last_at = checkpoint->last_at;
       resume.last_request = checkpoint->last_request;
-      last_checkpoint_at = reader->whole_bytes();
+      last_checkpoint_at = reader.whole_bytes();
     } else {  // reads all events, because the checkpoint is not valid
       indexes = empty_indexes(header);
-      reader = RecordingReader::open(path);
-      if (!reader) return forward_error(reader);
+      TRY(reader, RecordingReader::open(path));
     }
   }
-  TRY(read_events(*reader, resume, path));
+  TRY(read_events(reader, resume, path));
   return resume;
 }
 

@@ -83,7 +83,7 @@ Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model:
                 if (where.unreadable()) image.unreadable_sectors += count;
                 copied = copy(reader, lba, count, where, into);
               });
-  if (!copied) return forward_error(copied);
+  TRY(copied);
   return image;
 }
 

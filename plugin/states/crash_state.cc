@@ -208,7 +208,7 @@ Result<CrashState> parse_crash_state(std::string_view name) {
   Result<void> rest;
   if (state.base == CrashState::Base::writes) rest = read_writes(in, state);
   if (state.base == CrashState::Base::members) rest = read_members(in, state);
-  if (!rest) return forward_error(rest);
+  TRY(rest);
   if (!in.at_end()) return in.expected("the end of the name");
   return state;
 }

@@ -69,11 +69,10 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
     return fail(path.string(), "no such file",
                 "run a campaign first, or specify its database with --db");
   }
-  auto handle = must_read_as_it_stands(path)
-                    ? open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
-                    : open_handle(path.string(), SQLITE_OPEN_READONLY);
-  if (!handle) return forward_error(handle);
-  TRY(const auto state, inspect(handle->get(), path, kSchemaVersion));
+  TRY(auto handle, must_read_as_it_stands(path)
+                       ? open_handle(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+                       : open_handle(path.string(), SQLITE_OPEN_READONLY));
+  TRY(const auto state, inspect(handle.get(), path, kSchemaVersion));
   if (state == FileState::fresh) {
     return fail(path.string(), "is an empty file",
                 "run a campaign first, or specify its database with --db");
@@ -105,18 +104,14 @@ Result<Handle> open_for_writing(const std::filesystem::path& path) {
                 "choose another folder");
   TRY(check_folder(path));
   TRY(const auto turn, OpeningTurn::take(path, std::chrono::milliseconds(kBusyTimeoutMs)));
-  auto handle = open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  if (!handle) return forward_error(handle);
-  TRY(inspect(handle->get(), path, kSchemaVersion));
-  if (sqlite3_db_readonly(handle->get(), "main") == 1) {
+  TRY(auto handle, open_handle(path.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  TRY(inspect(handle.get(), path, kSchemaVersion));
+  if (sqlite3_db_readonly(handle.get(), "main") == 1) {
     return fail(path.string(), "is not writable",
                 "check the permissions of the file and of its folder");
   }
-  if (auto set = execute(handle->get(), "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
-      !set) {
-    return forward_error(set);
-  }
-  TRY(migrate(handle->get(), path, known_migrations()));
+  TRY(execute(handle.get(), "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
+  TRY(migrate(handle.get(), path, known_migrations()));
   return handle;
 }
 
@@ -126,18 +121,19 @@ std::optional<double> field(const std::optional<LatencySummary>& summary,
 }
 
 Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const TrialRecord& t) {
-  auto insert = Statement::prepare(
-      handle,
-      "INSERT INTO trial (run_id, key, filesystem, device, workload, seed, clock, cut, cut_at_ns, "
-      "after_persistence_ns, persisted_operation, operations, verdict, expected, summary, started_at, "
-      "wall_ms, late, control, variant, repetition, parameters, scale, host_busy) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!insert) return forward_error(insert);
+  TRY(auto insert,
+      Statement::prepare(
+          handle,
+          "INSERT INTO trial (run_id, key, filesystem, device, workload, seed, clock, cut, "
+          "cut_at_ns, after_persistence_ns, persisted_operation, operations, verdict, expected, "
+          "summary, started_at, wall_ms, late, control, variant, repetition, parameters, scale, "
+          "host_busy) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   TRY(insert
-          ->bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut,
-                 t.cut_at_ns, t.after_persistence_ns, t.persisted_operation, t.operations,
-                 t.verdict, t.expected, t.summary, t.started_at, t.wall_ms, t.late, t.control,
-                 t.variant, t.repetition, t.parameters, t.scale, t.host_busy)
+          .bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut, t.cut_at_ns,
+                t.after_persistence_ns, t.persisted_operation, t.operations, t.verdict, t.expected,
+                t.summary, t.started_at, t.wall_ms, t.late, t.control, t.variant, t.repetition,
+                t.parameters, t.scale, t.host_busy)
           .run());
   return sqlite3_last_insert_rowid(handle);
 }
@@ -167,8 +163,9 @@ Result<void> insert_device_phases(sqlite3* handle, std::int64_t phase,
                                   const std::vector<DevicePhaseRecord>& devices) {
   return insert_each(
       handle,
-      "INSERT INTO device_phase (phase_id, name, reads, writes, flushes, bytes_read, bytes_written, "
-      "media_bytes_written, cache_hits, seeks, busy_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO device_phase (phase_id, name, reads, writes, flushes, bytes_read, "
+      "bytes_written, media_bytes_written, cache_hits, seeks, busy_ms) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       devices, [&](Statement& insert, const DevicePhaseRecord& d) {
         insert.bind(phase, d.name, d.reads, d.writes, d.flushes, d.bytes_read, d.bytes_written,
                     d.media_bytes_written, d.cache_hits, d.seeks, d.busy_ms);
@@ -198,20 +195,21 @@ Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord&
 
 Result<void> insert_measure(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
   if (record.measure) {
-    auto insert = Statement::prepare(
-        handle,
-        "INSERT INTO measure (phase_id, label, measured, elapsed_ms, quiescent_ms, user_ms, system_ms, "
-        "device_busy_ms, operation, operations, app_bytes_read, app_bytes_written, guest_reads, "
-        "guest_writes, guest_flushes, guest_bytes_read, guest_bytes_written, guest_merges, guest_busy_ms) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    if (!insert) return forward_error(insert);
+    TRY(auto insert,
+        Statement::prepare(
+            handle,
+            "INSERT INTO measure (phase_id, label, measured, elapsed_ms, quiescent_ms, user_ms, "
+            "system_ms, device_busy_ms, operation, operations, app_bytes_read, app_bytes_written, "
+            "guest_reads, guest_writes, guest_flushes, guest_bytes_read, guest_bytes_written, "
+            "guest_merges, guest_busy_ms) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     const auto& m = *record.measure;
     const auto& g = m.guest;
     auto done = insert
-                    ->bind(phase, m.label, m.measured, m.elapsed_ms, m.quiescent_ms, m.user_ms,
-                           m.system_ms, m.device_busy_ms, m.operation, m.operations,
-                           m.app_bytes_read, m.app_bytes_written, g.reads, g.writes, g.flushes,
-                           g.bytes_read, g.bytes_written, g.merges, g.busy_ms)
+                    .bind(phase, m.label, m.measured, m.elapsed_ms, m.quiescent_ms, m.user_ms,
+                          m.system_ms, m.device_busy_ms, m.operation, m.operations,
+                          m.app_bytes_read, m.app_bytes_written, g.reads, g.writes, g.flushes,
+                          g.bytes_read, g.bytes_written, g.merges, g.busy_ms)
                     .run();
     if (!done) return done;
   }
@@ -227,16 +225,15 @@ Result<void> insert_measure(sqlite3* handle, std::int64_t phase, const PhaseReco
 
 Result<void> insert_phases(sqlite3* handle, std::int64_t trial,
                            const std::vector<PhaseRecord>& phases) {
-  auto insert = Statement::prepare(
-      handle,
-      "INSERT INTO phase (trial_id, ordinal, name, clock, wall_ms, model_ms, exit_code, reads, writes, "
-      "flushes, "
-      "bytes_read, bytes_written, media_writes, media_bytes_written, cache_hits, seeks, busy_ms, "
-      "target_p50_us, "
-      "target_p99_us, target_mean_us, achieved_p50_us, achieved_p99_us, achieved_mean_us, lateness_p50_us, "
-      "lateness_p99_us, lateness_max_us) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!insert) return forward_error(insert);
+  TRY(auto insert,
+      Statement::prepare(
+          handle,
+          "INSERT INTO phase (trial_id, ordinal, name, clock, wall_ms, model_ms, exit_code, reads, "
+          "writes, flushes, bytes_read, bytes_written, media_writes, media_bytes_written, "
+          "cache_hits, seeks, busy_ms, target_p50_us, target_p99_us, target_mean_us, "
+          "achieved_p50_us, achieved_p99_us, achieved_mean_us, lateness_p50_us, lateness_p99_us, "
+          "lateness_max_us) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   TRY(auto bucket,
       Statement::prepare(
           handle, "INSERT INTO latency (phase_id, kind, upper_us, count) VALUES (?, ?, ?, ?)"));
@@ -244,14 +241,14 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial,
   std::int64_t ordinal = 0;
   for (const auto& p : phases) {
     auto done = insert
-                    ->bind(trial, ordinal++, p.name, p.clock, p.wall_ms, p.model_ms, p.exit_code,
-                           p.reads, p.writes, p.flushes, p.bytes_read, p.bytes_written,
-                           p.media_writes, p.media_bytes_written, p.cache_hits, p.seeks, p.busy_ms,
-                           field(p.target, &S::p50_us), field(p.target, &S::p99_us),
-                           field(p.target, &S::mean_us), field(p.achieved, &S::p50_us),
-                           field(p.achieved, &S::p99_us), field(p.achieved, &S::mean_us),
-                           field(p.lateness, &S::p50_us), field(p.lateness, &S::p99_us),
-                           field(p.lateness, &S::max_us))
+                    .bind(trial, ordinal++, p.name, p.clock, p.wall_ms, p.model_ms, p.exit_code,
+                          p.reads, p.writes, p.flushes, p.bytes_read, p.bytes_written,
+                          p.media_writes, p.media_bytes_written, p.cache_hits, p.seeks, p.busy_ms,
+                          field(p.target, &S::p50_us), field(p.target, &S::p99_us),
+                          field(p.target, &S::mean_us), field(p.achieved, &S::p50_us),
+                          field(p.achieved, &S::p99_us), field(p.achieved, &S::mean_us),
+                          field(p.lateness, &S::p50_us), field(p.lateness, &S::p99_us),
+                          field(p.lateness, &S::max_us))
                     .run();
     const std::int64_t phase = sqlite3_last_insert_rowid(handle);
     if (done) done = insert_buckets(bucket, phase, "target", p.target_buckets);
@@ -267,12 +264,12 @@ Result<void> insert_phases(sqlite3* handle, std::int64_t trial,
 
 Result<void> insert_machine(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
   std::int64_t ordinal = 0;
-  auto done = insert_each(
-      handle,
-      "INSERT INTO device (trial_id, ordinal, name, profile, sectors, parent) VALUES (?, ?, ?, ?, ?, ?)",
-      record.devices, [&](Statement& insert, const DeviceRecord& d) {
-        insert.bind(trial, ordinal++, d.name, d.profile, d.sectors, d.parent);
-      });
+  auto done = insert_each(handle,
+                          "INSERT INTO device (trial_id, ordinal, name, profile, sectors, parent) "
+                          "VALUES (?, ?, ?, ?, ?, ?)",
+                          record.devices, [&](Statement& insert, const DeviceRecord& d) {
+                            insert.bind(trial, ordinal++, d.name, d.profile, d.sectors, d.parent);
+                          });
   if (!done) return done;
   return insert_each(handle,
                      "INSERT INTO incident (trial_id, at_ns, device, text) VALUES (?, ?, ?, ?)",
@@ -282,12 +279,13 @@ Result<void> insert_machine(sqlite3* handle, std::int64_t trial, const TrialReco
 }
 
 Result<void> insert_leaves(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
-  auto done = insert_each(
-      handle,
-      "INSERT INTO io (trial_id, at_ms, lba, sectors, op, response_us, device) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      record.io, [&](Statement& insert, const IoRecord& r) {
-        insert.bind(trial, r.at_ms, r.lba, r.sectors, r.op, r.response_us, r.device);
-      });
+  auto done =
+      insert_each(handle,
+                  "INSERT INTO io (trial_id, at_ms, lba, sectors, op, response_us, device) "
+                  "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                  record.io, [&](Statement& insert, const IoRecord& r) {
+                    insert.bind(trial, r.at_ms, r.lba, r.sectors, r.op, r.response_us, r.device);
+                  });
   if (!done) return done;
   done = insert_each(
       handle,
@@ -306,7 +304,8 @@ Result<void> insert_leaves(sqlite3* handle, std::int64_t trial, const TrialRecor
 Result<void> insert_coverage(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
   auto done = insert_each(
       handle,
-      "INSERT INTO coverage (trial_id, strategy, space, generated, distinct_states, checked, bound) "
+      "INSERT INTO coverage (trial_id, strategy, space, generated, distinct_states, checked, "
+      "bound) "
       "VALUES (?, ?, ?, ?, ?, ?, ?)",
       record.coverage, [&](Statement& insert, const CoverageRecord& c) {
         insert.bind(trial, c.strategy, c.space, c.generated, c.distinct_states, c.checked, c.bound);
@@ -322,20 +321,20 @@ Result<void> insert_coverage(sqlite3* handle, std::int64_t trial, const TrialRec
 Result<void> insert_io_error(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
   if (!record.io_error) return {};
   const IoErrorRecord& e = *record.io_error;
-  auto insert = Statement::prepare(
-      handle,
-      "INSERT INTO io_error (trial_id, failed_request, lasting, ending, requests_failed, failed_block, "
-      "first_fsync, second_fsync, reopened_fsync, sync_fs, fsync_after_sync, later_fsync, other_fsync, "
-      "new_file_fsync, state, cached, reread, recovered, rest, later, other, new_file, after_recovery, "
-      "surprise, documented, kernel_log) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!insert) return forward_error(insert);
+  TRY(auto insert,
+      Statement::prepare(
+          handle,
+          "INSERT INTO io_error (trial_id, failed_request, lasting, ending, requests_failed, "
+          "failed_block, first_fsync, second_fsync, reopened_fsync, sync_fs, fsync_after_sync, "
+          "later_fsync, other_fsync, new_file_fsync, state, cached, reread, recovered, rest, "
+          "later, other, new_file, after_recovery, surprise, documented, kernel_log) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   auto done = insert
-                  ->bind(trial, e.failed_request, e.lasting, e.ending, e.requests_failed,
-                         e.failed_block, e.first_fsync, e.second_fsync, e.reopened_fsync, e.sync_fs,
-                         e.fsync_after_sync, e.later_fsync, e.other_fsync, e.new_file_fsync,
-                         e.state, e.cached, e.reread, e.recovered, e.rest, e.later, e.other,
-                         e.new_file, e.after_recovery, e.surprise, e.documented, e.kernel_log)
+                  .bind(trial, e.failed_request, e.lasting, e.ending, e.requests_failed,
+                        e.failed_block, e.first_fsync, e.second_fsync, e.reopened_fsync, e.sync_fs,
+                        e.fsync_after_sync, e.later_fsync, e.other_fsync, e.new_file_fsync, e.state,
+                        e.cached, e.reread, e.recovered, e.rest, e.later, e.other, e.new_file,
+                        e.after_recovery, e.surprise, e.documented, e.kernel_log)
                   .run();
   if (!done) return done;
   std::int64_t ordinal = 0;
@@ -348,25 +347,27 @@ Result<void> insert_io_error(sqlite3* handle, std::int64_t trial, const TrialRec
 
 Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecord& record) {
   if (record.states.empty()) return {};
-  auto state = Statement::prepare(
-      handle,
-      "INSERT INTO crash_state (trial_id, name, strategy, digest, persisted_operation, verdict, summary, "
-      "in_guest, wall_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!state) return forward_error(state);
+  TRY(auto state,
+      Statement::prepare(
+          handle,
+          "INSERT INTO crash_state (trial_id, name, strategy, digest, persisted_operation, "
+          "verdict, summary, in_guest, wall_ms) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   TRY(auto finding,
       Statement::prepare(
           handle,
           "INSERT INTO finding (trial_id, kind, tier, path, expected, found, crash_state_id) "
           "VALUES (?, ?, ?, ?, ?, ?, ?)"));
-  auto failure = Statement::prepare(
-      handle,
-      "INSERT INTO failure (crash_state_id, confirmed, disagreement, tier, operations, minimised_state, "
-      "account, replay) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  if (!failure) return forward_error(failure);
+  TRY(auto failure,
+      Statement::prepare(
+          handle,
+          "INSERT INTO failure (crash_state_id, confirmed, disagreement, tier, operations, "
+          "minimised_state, account, replay) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
   for (const auto& s : record.states) {
     auto done = state
-                    ->bind(trial, s.name, s.strategy, static_cast<std::int64_t>(s.digest),
-                           s.persisted_operation, s.verdict, s.summary, s.in_guest, s.wall_ms)
+                    .bind(trial, s.name, s.strategy, static_cast<std::int64_t>(s.digest),
+                          s.persisted_operation, s.verdict, s.summary, s.in_guest, s.wall_ms)
                     .run();
     const std::int64_t id = sqlite3_last_insert_rowid(handle);
     for (std::size_t i = 0; done && i < s.findings.size(); ++i) {
@@ -376,8 +377,8 @@ Result<void> insert_states(sqlite3* handle, std::int64_t trial, const TrialRecor
     if (done && s.failure) {
       const auto& f = *s.failure;
       done = failure
-                 ->bind(id, f.confirmed, f.disagreement, f.tier, f.operations, f.minimised_state,
-                        f.account, f.replay)
+                 .bind(id, f.confirmed, f.disagreement, f.tier, f.operations, f.minimised_state,
+                       f.account, f.replay)
                  .run();
     }
     if (!done) return done;
@@ -436,14 +437,15 @@ sqlite3* Database::handle() {
 }
 
 Result<std::int64_t> Database::begin_run(const RunRecord& run) {
-  auto insert = Statement::prepare(
-      handle(),
-      "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, host, versions, "
-      "accelerator) VALUES (?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?)");
-  if (!insert) return forward_error(insert);
+  TRY(auto insert,
+      Statement::prepare(
+          handle(),
+          "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, "
+          "host, versions, accelerator) "
+          "VALUES (?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?)"));
   TRY(insert
-          ->bind(run.kind, run.name, run.configuration, run.digest, run.seed, run.trials_planned,
-                 run.host_json, run.versions_json, run.accelerator)
+          .bind(run.kind, run.name, run.configuration, run.digest, run.seed, run.trials_planned,
+                run.host_json, run.versions_json, run.accelerator)
           .run());
   return sqlite3_last_insert_rowid(handle());
 }
@@ -477,8 +479,7 @@ Result<std::set<std::string>> Database::finished_trials(std::int64_t run) {
   TRY(auto select, Statement::prepare(handle(), "SELECT key FROM trial WHERE run_id = ?"));
   select.bind(run);
   std::set<std::string> keys;
-  if (auto read = select.each_row([&] { keys.insert(select.text(0)); }); !read)
-    return forward_error(read);
+  TRY(select.each_row([&] { keys.insert(select.text(0)); }));
   return keys;
 }
 
@@ -506,8 +507,9 @@ Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& recor
   std::int64_t ordinal = 0;
   auto done = insert_each(
       handle(),
-      "INSERT INTO claim_number (run_id, ordinal, claim, part, title, cell, quantity, unit, paper, ours, "
-      "remark, low, high) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO claim_number (run_id, ordinal, claim, part, title, cell, quantity, unit, paper, "
+      "ours, remark, low, high) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       records.numbers, [&](Statement& insert, const ClaimNumberRecord& n) {
         insert.bind(run, ordinal++, n.claim, n.part, n.title, n.cell, n.quantity, n.unit, n.paper,
                     n.ours, n.remark, n.low, n.high);
@@ -516,8 +518,8 @@ Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& recor
   if (done)
     done = insert_each(
         handle(),
-        "INSERT INTO claim_rule (run_id, ordinal, claim, rule, verdict, detail, class, executions) VALUES "
-        "(?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO claim_rule (run_id, ordinal, claim, rule, verdict, detail, class, executions) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         records.rules, [&](Statement& insert, const ClaimRuleRecord& r) {
           insert.bind(run, ordinal++, r.claim, r.rule, r.verdict, r.detail, r.kind, r.executions);
         });
@@ -525,21 +527,22 @@ Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& recor
   if (done)
     done = insert_each(
         handle(),
-        "INSERT INTO claim_table (run_id, ordinal, claim, name, title, line, heading, value) VALUES "
-        "(?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO claim_table (run_id, ordinal, claim, name, title, line, heading, value) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         records.tables, [&](Statement& insert, const ClaimTableRecord& t) {
           insert.bind(run, ordinal++, t.claim, t.name, t.title, t.line, t.heading, t.value);
         });
   ordinal = 0;
   if (done)
-    done = insert_each(
-        handle(),
-        "INSERT INTO claim_point (run_id, ordinal, claim, plot, title, x_axis, y_axis, logarithmic_x, series, "
-        "from_paper, x, y) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        records.points, [&](Statement& insert, const ClaimPointRecord& p) {
-          insert.bind(run, ordinal++, p.claim, p.plot, p.title, p.x_axis, p.y_axis, p.logarithmic_x,
-                      p.series, p.from_paper, p.x, p.y);
-        });
+    done =
+        insert_each(handle(),
+                    "INSERT INTO claim_point (run_id, ordinal, claim, plot, title, x_axis, y_axis, "
+                    "logarithmic_x, series, from_paper, x, y) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    records.points, [&](Statement& insert, const ClaimPointRecord& p) {
+                      insert.bind(run, ordinal++, p.claim, p.plot, p.title, p.x_axis, p.y_axis,
+                                  p.logarithmic_x, p.series, p.from_paper, p.x, p.y);
+                    });
   if (done) done = transaction.commit();
   return done;
 }

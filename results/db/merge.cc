@@ -83,8 +83,7 @@ std::string referred(const std::string& column) {
 Result<std::vector<std::string>> texts(sqlite3* handle, const std::string& sql) {
   TRY(auto select, Statement::prepare(handle, sql));
   std::vector<std::string> values;
-  if (auto read = select.each_row([&] { values.push_back(select.text(0)); }); !read)
-    return forward_error(read);
+  TRY(select.each_row([&] { values.push_back(select.text(0)); }));
   return values;
 }
 
@@ -217,15 +216,16 @@ class Merge {
   }
 
   Result<MergedRun> new_run(Statement& row, const ShardedDigest& digest) {
-    auto insert = Statement::prepare(
-        output_.handle(),
-        "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, host, "
-        "versions, accelerator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    if (!insert) return forward_error(insert);
+    TRY(auto insert,
+        Statement::prepare(
+            output_.handle(),
+            "INSERT INTO run (kind, name, configuration, digest, seed, started_at, trials_planned, "
+            "host, versions, accelerator) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
     TRY(insert
-            ->bind(row.text(1), row.text(2), row.text(3),
-                   digest.base + (digest.sharded ? "-0/1" : ""), row.integer(5), row.text(6),
-                   row.integer(8), row.text(9), row.text(10), row.text(11))
+            .bind(row.text(1), row.text(2), row.text(3),
+                  digest.base + (digest.sharded ? "-0/1" : ""), row.integer(5), row.text(6),
+                  row.integer(8), row.text(9), row.text(10), row.text(11))
             .run());
     return MergedRun{.id = sqlite3_last_insert_rowid(output_.handle()),
                      .base = digest.base,

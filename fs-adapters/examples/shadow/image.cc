@@ -23,11 +23,10 @@ std::uint64_t mixed(std::uint64_t digest, std::uint64_t value) {
 }  // namespace
 
 Result<Image> Image::open(const model::SectorStore& store) {
-  auto state = read_state(
-      [&](std::uint64_t lba, std::span<std::byte> into) { return store.read(lba, into); },
-      store.sectors());
-  if (!state) return forward_error(state);
-  return Image(store, *std::move(state));
+  TRY(auto state, read_state([&](std::uint64_t lba,
+                                 std::span<std::byte> into) { return store.read(lba, into); },
+                             store.sectors()));
+  return Image(store, std::move(state));
 }
 
 const Record* Image::find(std::uint64_t number) const {

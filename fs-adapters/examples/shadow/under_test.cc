@@ -53,9 +53,8 @@ class System final : public adapters::SystemUnderTest {
 
   Result<std::unique_ptr<adapters::MountedSystem>> mount(
       os::System& system, const adapters::MountSettings&) const override {
-    auto mounted = FileSystem::mount(system, options_);
-    if (!mounted) return forward_error(mounted);
-    return std::make_unique<Mounted>(*std::move(mounted));
+    TRY(auto mounted, FileSystem::mount(system, options_));
+    return std::make_unique<Mounted>(std::move(mounted));
   }
   bool may_leave(const adapters::FindingKind&) const override { return false; }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
@@ -103,9 +102,8 @@ class Type final : public adapters::FileSystemType {
   bool repairs_damage() const override { return false; }
   Result<std::unique_ptr<adapters::ImageReader>> open_image(
       const model::SectorStore& store) const override {
-    auto image = Image::open(store);
-    if (!image) return forward_error(image);
-    return std::make_unique<Image>(*std::move(image));
+    TRY(auto image, Image::open(store));
+    return std::make_unique<Image>(std::move(image));
   }
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
     TRY(const auto image, Image::open(store));

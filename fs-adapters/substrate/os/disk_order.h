@@ -16,9 +16,8 @@
 #include <deque>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
-
-#include "fs-adapters/substrate/os/id_window.h"
 
 namespace headcrash::os {
 
@@ -35,6 +34,33 @@ struct Ordering {
   /// Makes the request a barrier: it is ordered like a flagged request under Part-NR, whatever the
   /// queue's FlagMeaning is. Used for de-allocation with chains (section 3.2).
   bool barrier = false;
+};
+
+/// A window of consecutively numbered items: a deque that is indexed by the items' numbers. The
+/// oldest item is removed first.
+template <typename T>
+class IdWindow {
+ public:
+  /// Number of the oldest item; if the window is empty, the number that the next item will have.
+  std::uint64_t oldest() const { return oldest_; }
+  std::uint64_t beyond() const { return oldest_ + things_.size(); }
+  bool empty() const { return things_.empty(); }
+  bool contains(std::uint64_t id) const { return id >= oldest_ && id - oldest_ < things_.size(); }
+  T& operator[](std::uint64_t id) { return things_[id - oldest_]; }
+  const T& operator[](std::uint64_t id) const { return things_[id - oldest_]; }
+  T& front() { return things_.front(); }
+  std::uint64_t push(T thing) {
+    things_.push_back(std::move(thing));
+    return beyond() - 1;
+  }
+  void pop_front() {
+    things_.pop_front();
+    ++oldest_;
+  }
+
+ private:
+  std::uint64_t oldest_ = 1;
+  std::deque<T> things_;
 };
 
 class DiskOrder {

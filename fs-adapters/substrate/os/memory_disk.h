@@ -2,7 +2,7 @@
 // A disk of plain bytes. Each request has the same latency and changes the store when it completes.
 // Tests and crash exploration use this disk, because they create many disks per second and need no
 // mechanical model. If the store has several devices (device_stores.h), the disk serves all of them
-// with the same latency; disk_window.h presents each device to a driver separately.
+// with the same latency; DiskWindow (memory_machine.h) presents each device to a driver separately.
 
 #include <array>
 #include <deque>

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fs-adapters/image_tree.h"
 #include "fs-adapters/substrate/tree/directory_block.h"
 #include "fs-adapters/ufs/core/cylinder_group.h"
 #include "plugin/base/little_endian.h"

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fs-adapters/image_tree.h"
 #include "fs-adapters/substrate/tree/block_budget.h"
 #include "fs-adapters/ufs/format/format.h"
 #include "fs-adapters/ufs/format/geometry.h"
@@ -21,12 +22,7 @@
 
 namespace headcrash::ufs {
 
-struct NamedInode {
-  std::string name;
-  InodeNumber inode = 0;
-  /// Type of the named inode. The values are those of d_type in a directory entry.
-  std::uint8_t type = 0;
-};
+using adapters::NamedInode;
 
 class ImageReader {
  public:

@@ -58,22 +58,20 @@ class SchemesRun {
 
   Result<void> trial(const SchemeTrial& trial, CampaignProgress& progress) {
     const base::Stopwatch watch;
-    const auto workload = parse_schemes_workload(trial.workload);
-    if (!workload) return forward_error(workload);
-    TRY(const auto operations, workload->operations());
-    TRY(const auto disk, explorers_.get(workload->disk, *trial.system));
-    auto run = run_options(trial, *workload, disk->formatted);
-    if (!run) return forward_error(run);
-    in_process::ExplorationOptions how{.budget = budget(trial, *workload),
-                                       .run = *std::move(run),
+    TRY(const auto workload, parse_schemes_workload(trial.workload));
+    TRY(const auto operations, workload.operations());
+    TRY(const auto disk, explorers_.get(workload.disk, *trial.system));
+    TRY(auto run, run_options(trial, workload, disk->formatted));
+    in_process::ExplorationOptions how{.budget = budget(trial, workload),
+                                       .run = std::move(run),
                                        .failures_kept = failures_kept(trial),
                                        .interrupted = options_.interrupted,
                                        .contradicted = &contradicted_};
-    if (workload->damage)
+    if (workload.damage)
       how.damage = {.seed = run::hash_text(trial.key(), campaign_.seed) % kSeedsMost,
                     .images = kDamagedImages};
     auto explored = disk->explorer.explore(*trial.system, operations, how, scratch_ / "run.hcrec");
-    if (!explored && workload->damage)
+    if (!explored && workload.damage)
       return fail(fmt::format("{}/{}/{}: {}", campaign_.name(), trial.system->name(),
                               trial.workload, explored.error().subject),
                   explored.error().problem, explored.error().hint);
@@ -86,9 +84,9 @@ class SchemesRun {
     TRY(in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
                                      scratch_ / "again.hcrec", minimise, *explored));
     confirm_ms_ = again.ms();
-    faults_ = workload->faults ? faults_of(*workload, how.run, operations, *explored) : Faults{};
-    if (workload->shares_names())
-      TRY(search(trial, *workload, disk->formatted, operations, how.run, *explored));
+    faults_ = workload.faults ? faults_of(workload, how.run, operations, *explored) : Faults{};
+    if (workload.shares_names())
+      TRY(search(trial, workload, disk->formatted, operations, how.run, *explored));
     db::TrialRecord record = row(trial, *explored);
     record.operations = static_cast<std::int64_t>(operations.size());
     record.wall_ms = watch.ms();

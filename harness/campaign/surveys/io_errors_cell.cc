@@ -280,7 +280,7 @@ Result<void> CellRun::format_and_set_up() {
   const auto tree = look("setup", &readable);
   const auto a = std::ranges::find(tree, std::string("a"), &oracle::ObservedObject::path);
   if (a == tree.end())
-    return run::stop(ErrorKind::other, "the setup failed: the tree has no file a");
+    return fail(ErrorKind::other, "", "the setup failed: the tree has no file a");
   faults_ = faults_of(cell_, filesystem_.type, a->inode);
   TRY(session_->kernel_log());
   return {};
@@ -425,7 +425,7 @@ Result<void> CellRun::recover() {
   }
   bool readable = false;
   const auto tree = look("recovered", &readable);
-  if (gone_ || !readable) return run::stop(ErrorKind::other, "the recovered tree cannot be read");
+  if (gone_ || !readable) return fail(ErrorKind::other, "", "the recovered tree cannot be read");
   judge_tree(tree);
   return session_->unmount();
 }

@@ -182,11 +182,11 @@ Result<void> UnsyncedRun::await_cut() {
     if (const auto oops = guest_->oops())
       return run::stop(ErrorKind::guest_died, "the guest's kernel reported: " + *oops);
     if (guest_->malformed()) return tl::unexpected(*guest_->malformed());
-    if (!guest_->alive()) return run::stop(ErrorKind::guest_died, "the guest died before the cut");
-    if (interrupted()) return run::stop(ErrorKind::interrupted, "interrupted");
+    if (!guest_->alive()) return fail(ErrorKind::guest_died, "", "the guest died before the cut");
+    if (interrupted()) return fail(ErrorKind::interrupted, "", "interrupted");
     if (steady_clock::now() > deadline)
-      return run::stop(ErrorKind::timeout,
-                       fmt::format("the workload did not reach the cut within {} s", kStepMostS));
+      return fail(ErrorKind::timeout, "",
+                  fmt::format("the workload did not reach the cut within {} s", kStepMostS));
   }
 }
 

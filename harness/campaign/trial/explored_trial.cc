@@ -58,8 +58,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
     }
     if (!recorded || !replaced) return recorded;
   }
-  return run::stop(ErrorKind::other,
-                   "every guest had to be replaced while its disk was in mode \"write through\"");
+  return fail(ErrorKind::other, "",
+              "every guest had to be replaced while its disk was in mode \"write through\"");
 }
 
 /// Runs one trial, for which `guest` must not be shared with other trials.

@@ -192,7 +192,7 @@ Result<void> TrialRun::work_to_verdict() {
   TRY(start_guest("restore"));
   for (const Part part : parts) {
     if (context_.interrupted != nullptr && *context_.interrupted)
-      return run::stop(ErrorKind::interrupted, "interrupted");
+      return fail(ErrorKind::interrupted, "", "interrupted");
     TRY((this->*part)());
     if (early_judgement_) return {};
     if (const auto oops = guest_->oops())
@@ -341,12 +341,12 @@ Result<void> TrialRun::await_cut() {
     if (const auto oops = guest_->oops())
       return run::stop(ErrorKind::guest_died, "the guest's kernel reported: " + *oops);
     if (guest_->malformed()) return tl::unexpected(*guest_->malformed());
-    if (!guest_->alive()) return run::stop(ErrorKind::guest_died, "the guest died before the cut");
+    if (!guest_->alive()) return fail(ErrorKind::guest_died, "", "the guest died before the cut");
     if (context_.interrupted != nullptr && *context_.interrupted)
-      return run::stop(ErrorKind::interrupted, "interrupted");
+      return fail(ErrorKind::interrupted, "", "interrupted");
     if (steady_clock::now() > deadline) {
-      return run::stop(
-          ErrorKind::timeout,
+      return fail(
+          ErrorKind::timeout, "",
           fmt::format("the workload did not reach the cut within {} s", campaign_.step_timeout_s));
     }
   }
@@ -363,10 +363,10 @@ Result<void> TrialRun::rest_until(double model_ns) {
     TRY(const auto stats, device_->control().request({{"stats", "read"}}));
     if (stats.value("model_ns", 0.) >= model_ns) return {};
     if (context_.interrupted != nullptr && *context_.interrupted)
-      return run::stop(ErrorKind::interrupted, "interrupted");
+      return fail(ErrorKind::interrupted, "", "interrupted");
     if (steady_clock::now() > deadline)
-      return run::stop(
-          ErrorKind::other,
+      return fail(
+          ErrorKind::other, "",
           fmt::format(
               "the pause that cut.start-s sets took longer than the limit of {} s for a step",
               campaign_.step_timeout_s));

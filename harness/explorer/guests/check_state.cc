@@ -440,11 +440,10 @@ Result<StateChecker> StateChecker::create(const adapters::LinuxAdapter& filesyst
     checker.judge_ = workload.judge;
     checker.only_content_ = true;
   } else if (!workload.operations.empty()) {
-    auto followed = oracle::Oracle::follow(
-        workload.operations,
-        {.promises = filesystem.promises, .failed_operations = workload.failed_operations});
-    if (!followed) return forward_error(followed);
-    checker.judge_ = [oracle = std::make_shared<const oracle::Oracle>(std::move(*followed))](
+    TRY(auto followed, oracle::Oracle::follow(workload.operations,
+                                              {.promises = filesystem.promises,
+                                               .failed_operations = workload.failed_operations}));
+    checker.judge_ = [oracle = std::make_shared<const oracle::Oracle>(std::move(followed))](
                          std::optional<std::size_t> persisted, const auto& tree) {
       return oracle->judge(persisted, tree);
     };

@@ -188,7 +188,7 @@ Result<ExplorationResult> Exploration::run() {
   const auto explored = explore_workload(explore);
   if (explored && recoveries && !stopped()) explore_recoveries(recovery_budget);
   give_up_at_limit(false);
-  if (!explored) return forward_error(explored);
+  TRY(explored);
   if (error_) return tl::unexpected(*error_);
   for (const StageGuest* guest : guests_) result_.restores += guest->restores();
   result_.wall_ms = watch_.ms();

@@ -466,7 +466,7 @@ Result<RecordedWorkload> record_workload(StageGuest& guest,
         return record_leg(guest, filesystem, from, rest, recording);
       });
     if (guest.machine().is_array())
-      return run::stop(ErrorKind::other, "a list with a crash needs a single disk, not an array");
+      return fail(ErrorKind::other, "", "a list with a crash needs a single disk, not an array");
     const auto length = static_cast<std::size_t>(crash - rest.begin());
     auto leg = record_slowly(guest, filesystem, start, [&](const Start& from) {
       return record_leg(guest, filesystem, from, rest.first(length),

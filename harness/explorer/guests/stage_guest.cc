@@ -66,7 +66,7 @@ struct StageGuest::State {
   /// or if there is no guest.
   template <typename Question>
   auto ask(const Question& question) -> decltype(question(*session)) {
-    if (!session || !trusted) return run::stop(ErrorKind::other, "no state is loaded");
+    if (!session || !trusted) return fail(ErrorKind::other, "", "no state is loaded");
     auto outcome = question(*session);
     if (!outcome) trusted = false;
     return outcome;
@@ -175,9 +175,9 @@ Result<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool
   Result<device::LoadedStage> loaded = state.switch_to(own);
   if (!loaded) return loaded;
   if (loaded->sectors * model::kSectorBytes != state.options.disk_bytes) {
-    return run::stop(ErrorKind::other,
-                     fmt::format("the state has {} bytes, but the guest's disk has {}",
-                                 loaded->sectors * model::kSectorBytes, state.options.disk_bytes));
+    return fail(ErrorKind::other, "",
+                fmt::format("the state has {} bytes, but the guest's disk has {}",
+                            loaded->sectors * model::kSectorBytes, state.options.disk_bytes));
   }
   if (!state.trusted) {
     TRY(state.restore());

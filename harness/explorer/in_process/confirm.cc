@@ -26,9 +26,7 @@ class SecondRun {
     recorded_ = std::move(recorded);
     if (recorded_.failure)
       return fail(recording.string(), "the repeated run failed: " + *recorded_.failure);
-    auto run = states::RunHistory::load(recording, formatted_.history);
-    if (!run) return forward_error(run);
-    run_ = *std::move(run);
+    TRY(run_, states::RunHistory::load(recording, formatted_.history));
     TRY(disk_.begin_run(run_));
     TRY(auto checker, StateChecker::create(system_, disk_, *fsck_, recorded_.judged(operations),
                                            recorded_.failed_operations));

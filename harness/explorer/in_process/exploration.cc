@@ -133,11 +133,10 @@ Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
   TRY(const auto digest, image ? image->digest() : forward_error(image));
   found.digest = digest;
   const base::Stopwatch watch;
-  auto outcome = examination.examine(found);
-  if (!outcome) return forward_error(outcome);
-  count(result, *outcome);
-  if (options.on_state) options.on_state(found, *outcome);
-  keep(*std::move(outcome), found, watch.ms(), options, result);
+  TRY(auto outcome, examination.examine(found));
+  count(result, outcome);
+  if (options.on_state) options.on_state(found, outcome);
+  keep(std::move(outcome), found, watch.ms(), options, result);
   return {};
 }
 
@@ -210,11 +209,10 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
     }
     ++coverage.checked;
     const base::Stopwatch state_watch;
-    auto outcome = examination.examine(*found);
-    if (!outcome) return forward_error(outcome);
-    count(result, *outcome);
-    if (options.on_state) options.on_state(*found, *outcome);
-    keep(*std::move(outcome), *found, state_watch.ms(), options, result);
+    TRY(auto outcome, examination.examine(*found));
+    count(result, outcome);
+    if (options.on_state) options.on_state(*found, outcome);
+    keep(std::move(outcome), *found, state_watch.ms(), options, result);
     watch.lap();  // discards the time, because the examination measures its own steps
   }
   result.recovery = checker.recovery_counts();
@@ -253,8 +251,7 @@ Result<ExploredState> DiskExplorer::check(const adapters::SystemUnderTest& syste
                                           const std::string& state) {
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
-  const auto image = run->image(parsed, 0);  // fails if the recording has no such state
-  if (!image) return forward_error(image);
+  TRY(run->image(parsed, 0));  // fails if the recording has no such state
   if (parsed.base != states::CrashState::Base::writes)
     return fail(recording, "has no media events, which the state " + state + " requires",
                 "use a state that is based on writes, such as w1234-17");

@@ -53,7 +53,7 @@ Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
       at += *count;
     }
   }));
-  if (!read) return forward_error(read);
+  TRY(read);
   return digest.sum();
 }
 

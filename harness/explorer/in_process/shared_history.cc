@@ -85,7 +85,7 @@ Result<std::vector<oracle::SharedObject>> observe_image(const adapters::FileSyst
     }
     tree.push_back(std::move(object));
   }));
-  if (!failed) return forward_error(failed);
+  TRY(failed);
   std::ranges::sort(tree, {}, &oracle::SharedObject::path);
   return tree;
 }

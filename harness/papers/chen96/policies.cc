@@ -6,7 +6,7 @@
 
 #include "harness/papers/chen96/axp3000_600.h"
 #include "harness/papers/chen96/chen96.h"
-#include "plugin/base/uniform.h"
+#include "plugin/base/random.h"
 #include "results/statistics/sample.h"
 
 namespace headcrash::experiment::chen96 {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "plugin/base/uniform.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::experiment::compare {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "plugin/base/uniform.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::experiment::peacock98 {
 namespace {

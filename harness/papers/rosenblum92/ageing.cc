@@ -10,7 +10,7 @@
 
 #include "harness/papers/rosenblum92/prototype.h"
 #include "plugin/base/invariant.h"
-#include "plugin/base/uniform.h"
+#include "plugin/base/random.h"
 
 namespace headcrash::experiment::rosenblum92 {
 namespace {

@@ -2,17 +2,54 @@
 // The data for the claims about chapter 5: the configurations that the chapter names, and the
 // curves in its figures.
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "harness/papers/claim.h"
 #include "harness/papers/paper.h"
-#include "harness/papers/rosenblum92/simulator_runs.h"
+#include "harness/papers/rosenblum92/cleaning_simulator.h"
 
 namespace headcrash::experiment::rosenblum92 {
 
 inline constexpr double kUnixToday = 10, kUnixImproved = 4;  ///< write costs of Unix in figure 5-1
+
+struct SimulatorRun {
+  SimulatorOptions options;
+  StableCost stable;
+  /// Set only if options.histograms is set.
+  UtilizationHistogram at_cleaning, hot_cleaned, cold_cleaned;
+
+  double cost() const { return stable.cost; }
+  double cost(const Positioning& positioning) const {
+    return write_cost(stable.counts, options.files_per_segment, positioning);
+  }
+};
+
+/// Simulator runs. Each run is executed only once for all figures. Several runs execute in parallel
+/// on the host's processors. The result of a run depends only on its options.
+class SimulatorRuns {
+ public:
+  explicit SimulatorRuns(StabilityOptions stability, std::function<bool()> interrupted = {})
+      : stability_(stability), interrupted_(std::move(interrupted)) {}
+
+  /// Executes the runs in `all` that have not been executed yet. After an interruption, skips the
+  /// remaining runs.
+  void prepare(const std::vector<SimulatorOptions>& all);
+  /// Returns a run, and executes it first if necessary. The reference is valid as long as this
+  /// object exists.
+  const SimulatorRun& get(const SimulatorOptions& options);
+
+  std::uint64_t files_written() const;  ///< total number over all runs
+
+ private:
+  const SimulatorRun* find(const SimulatorOptions& options) const;
+
+  StabilityOptions stability_;
+  std::function<bool()> interrupted_;
+  std::deque<SimulatorRun> runs_;
+};
 
 /// A curve in a figure. All points have the same `options` except for the utilization.
 struct Curve {

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "harness/papers/probe_files.h"
-#include "plugin/base/uniform.h"
+#include "plugin/base/random.h"
 #include "results/statistics/sample.h"
 
 namespace headcrash::experiment::soares03 {

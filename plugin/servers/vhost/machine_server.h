@@ -15,7 +15,7 @@
 #include "plugin/base/listening_socket.h"
 #include "plugin/base/result.h"
 #include "plugin/servers/emulation/emulation.h"
-#include "plugin/servers/vhost/server.h"
+#include "plugin/servers/vhost/session.h"
 
 namespace headcrash::vhost {
 
@@ -32,7 +32,7 @@ class MachineServer {
   /// Listens for disks with these names. REQUIRES: the process has no other threads yet.
   static Result<std::unique_ptr<MachineServer>> listen(const std::filesystem::path& socket,
                                                        const std::vector<std::string>& disks);
-  ~MachineServer() { stop(); }
+  ~MachineServer();
   MachineServer(const MachineServer&) = delete;
   MachineServer& operator=(const MachineServer&) = delete;
 
@@ -47,14 +47,18 @@ class MachineServer {
   const std::filesystem::path& mark_socket() const { return mark_path_; }
 
  private:
-  MachineServer() = default;
+  /// Serves the clients of one disk, one at a time. Other clients wait until the current one has
+  /// disconnected.
+  class DiskServer;
+
+  MachineServer();
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_;
   /// Sockets of the disks, followed by the socket of the mark disk. Not used after start().
   std::vector<base::ListeningSocket> sockets_;
   emulation::FailureLog failures_;
-  std::vector<std::unique_ptr<Server>> servers_;
+  std::vector<std::unique_ptr<DiskServer>> servers_;
 };
 
 }  // namespace headcrash::vhost

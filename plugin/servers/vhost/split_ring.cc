@@ -118,7 +118,7 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
                     std::memory_order_relaxed);
   const auto walked = walk(memory, table, place_.size, chain.head, chain, false);
   TRY(memory.intact());
-  if (!walked) return forward_error(walked);
+  TRY(walked);
   ++next_available_;
   ++in_flight_;
   return chain;
