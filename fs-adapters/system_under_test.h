@@ -131,6 +131,14 @@ class ImageChecker {
   /// and leave every finding. A repair may be interrupted at any point and repeated. Fails in the
   /// same cases as check().
   virtual Result<CheckReport> repair(model::SectorStore& store, const CheckOptions& options) = 0;
+  /// Makes the first step of repair(): recovers the log, without repairing anything. The report has
+  /// `log_in_use`, `replayed`, `log` and the findings about the log. With these and the findings of
+  /// a check of the recovered image, the result equals that of check() before the recovery. Returns
+  /// nullopt and changes nothing if the image is clean or damaged, or if the type has no such step.
+  virtual Result<std::optional<CheckReport>> recover_log(model::SectorStore& store,
+                                                         const CheckOptions& options) {
+    return (void)store, (void)options, std::nullopt;
+  }
 };
 
 // ---- content of an image

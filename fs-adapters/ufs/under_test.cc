@@ -47,6 +47,12 @@ class UfsChecker final : public adapters::ImageChecker {
                                                     .findings_max = options.findings_max,
                                                     .contents = options.digests}));
   }
+  Result<std::optional<adapters::CheckReport>> recover_log(
+      model::SectorStore& store, const adapters::CheckOptions& options) override {
+    TRY(auto report, fsck_.recover_log(store, {.findings_max = options.findings_max}));
+    if (!report) return std::nullopt;
+    return converted(*std::move(report));
+  }
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     return converted(fsck_.run(store, {.repair = true,

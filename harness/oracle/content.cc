@@ -317,17 +317,18 @@ std::string describe(const ObjectHistory& object, std::uint64_t block, const Per
 /// the bytes are unknown, or if the last change replaced the whole block.
 std::optional<BlockBytes> changed_in_parts(const ObjectHistory& object, std::uint64_t block,
                                            const Horizon& horizon) {
+  const auto applies = [&](const BlockEvent& event) {
+    return block >= event.first && block < event.end && horizon.may_have_run(event.operation);
+  };
+  const auto last = std::find_if(object.blocks.rbegin(), object.blocks.rend(), applies);
+  if (last == object.blocks.rend() || last->kind == BlockEvent::Kind::zero) return std::nullopt;
+  const bool whole_stamp = last->kind == BlockEvent::Kind::stamp &&
+                           (block + 1 < last->end || last->bytes == kStampBytes);
+  if (whole_stamp) return std::nullopt;
   BlockBytes bytes{};
-  bool whole = true;
-  for (const BlockEvent& event : object.blocks) {
-    if (block < event.first || block >= event.end || !horizon.may_have_run(event.operation))
-      continue;
-    if (!apply_exactly(event, block, object.file, bytes)) return std::nullopt;
-    const bool of_whole_stamp = event.kind == BlockEvent::Kind::stamp &&
-                                (block + 1 < event.end || event.bytes == kStampBytes);
-    whole = event.kind == BlockEvent::Kind::zero || of_whole_stamp;
-  }
-  return whole ? std::nullopt : std::optional(bytes);
+  for (const BlockEvent& event : object.blocks)
+    if (applies(event) && !apply_exactly(event, block, object.file, bytes)) return std::nullopt;
+  return bytes;
 }
 
 /// Returns true if, according to the dump, the first block of the run may consist of these bytes.

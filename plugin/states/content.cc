@@ -26,8 +26,9 @@ ExtentLocation bytes_of(const RecordedWrite& write) {
 /// contents. To zero a range, only the sectors that were written are visited, because the range may
 /// be large. On a used disk, every sector has contents, so the whole range is set.
 Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t sectors,
-                          ExtentLocation where, bool used_disk) {
-  const auto old = image.digest(lba, sectors);
+                          ExtentLocation where, bool used_disk,
+                          const StateImage::KnownDigest& known) {
+  const auto old = image.digest(lba, sectors, known);
   if (!old) return old;
   if (!where.is_zeroes() || where.unreadable() || used_disk) {
     image.assign(lba, sectors, where);
@@ -44,6 +45,14 @@ Result<std::uint64_t> put(StateImage& image, std::uint64_t lba, std::uint64_t se
 }  // namespace
 
 // ---- sums of writes
+
+WriteSums::WriteSums(std::shared_ptr<const RunHistory> run, model::DeviceId device)
+    : run_(std::move(run)), device_(device) {
+  const auto& writes = run_->writes(device);
+  for (std::size_t i = 0; i < writes.size(); ++i)
+    if (writes[i].bytes_at != 0) by_location_.push_back(i);
+  std::ranges::sort(by_location_, {}, [&](std::size_t i) { return writes[i].bytes_at; });
+}
 
 Result<const std::vector<std::uint64_t>*> WriteSums::totals(std::size_t index) {
   if (const auto found = kept_.find(index); found != kept_.end()) {
@@ -77,6 +86,20 @@ Result<std::uint64_t> WriteSums::of(std::size_t index, std::uint64_t lba, std::u
   return (*known)[first + sectors] - (*known)[first];
 }
 
+Result<std::optional<std::uint64_t>> WriteSums::at(std::uint64_t lba, std::uint64_t sectors,
+                                                   ExtentLocation where) {
+  const auto& writes = run_->writes(device_);
+  const auto behind = std::ranges::upper_bound(by_location_, where.offset(), {},
+                                               [&](std::size_t i) { return writes[i].bytes_at; });
+  if (behind == by_location_.begin()) return std::nullopt;
+  const std::size_t index = *std::prev(behind);
+  const RecordedWrite& write = writes[index];
+  const std::uint64_t skipped = (where.offset() - write.bytes_at) / kSectorBytes;
+  if (lba != write.lba + skipped || skipped + sectors > write.sectors) return std::nullopt;
+  TRY(const auto sum, of(index, lba, sectors));
+  return sum;
+}
+
 Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
   const std::uint64_t begin = run_->power_cycle_begin(event);
   const auto& writes = run_->writes(device_);
@@ -103,7 +126,7 @@ Result<std::uint64_t> WrittenContent::all(std::uint64_t event) {
     const auto fresh = sums_.of(index, write.lba, write.sectors);
     if (!fresh) return fresh;
     const auto old = put(*power_cycle.rolled, write.lba, write.sectors, bytes_of(write),
-                         record::is_used_disk(run_->header().devices[device_]));
+                         record::is_used_disk(run_->header().devices[device_]), sums_.known());
     if (!old) return old;
     power_cycle.after.push_back(power_cycle.after.back() + *fresh - *old);
   }
@@ -205,7 +228,7 @@ Result<void> CutContent::anchor(std::uint64_t event, bool on_all) {
 }
 
 Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors) {
-  return before_->digest(lba, sectors);
+  return before_->digest(lba, sectors, content_->sums().known());
 }
 
 /// Returns the content sum of a part of `atom` in the current state. Only the first `writers`

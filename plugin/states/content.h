@@ -34,10 +34,19 @@ namespace headcrash::states {
 /// Content sums of written sectors, for all writes of one device.
 class WriteSums {
  public:
-  WriteSums(std::shared_ptr<const RunHistory> run, model::DeviceId device)
-      : run_(std::move(run)), device_(device) {}
+  WriteSums(std::shared_ptr<const RunHistory> run, model::DeviceId device);
   /// Returns the sum over sectors [lba, lba + sectors), all of which must belong to the write.
   Result<std::uint64_t> of(std::size_t write, std::uint64_t lba, std::uint64_t sectors);
+  /// Returns the sum over sectors [lba, lba + sectors) of an image whose bytes are at `where` in the
+  /// recording; nullopt if they are not the payload of a write of these sectors.
+  Result<std::optional<std::uint64_t>> at(std::uint64_t lba, std::uint64_t sectors,
+                                          record::ExtentLocation where);
+  /// Returns at() as a function for StateImage::digest(). This object must outlive the function.
+  StateImage::KnownDigest known() {
+    return [this](std::uint64_t lba, std::uint64_t sectors, record::ExtentLocation where) {
+      return at(lba, sectors, where);
+    };
+  }
 
  private:
   struct CachedTotals {
@@ -49,6 +58,8 @@ class WriteSums {
   std::shared_ptr<const RunHistory> run_;
   model::DeviceId device_;
   std::unordered_map<std::size_t, CachedTotals> kept_;
+  /// The writes that have payloads, by location (RecordedWrite::bytes_at).
+  std::vector<std::size_t> by_location_;
   std::list<std::size_t> by_use_;  ///< most recently used first
   std::size_t kept_totals_ = 0;
 };

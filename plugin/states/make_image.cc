@@ -32,6 +32,16 @@ Result<std::shared_ptr<const StateImage>> RunHistory::shared_image(const CrashSt
       .first->second;
 }
 
+Result<void> RunHistory::share_image(const CrashState& state, model::DeviceId device,
+                                     std::span<const std::uint64_t> digests) const {
+  TRY(auto made, image(state, device));
+  made.know_digests(digests);
+  const std::scoped_lock lock(state_->mutex);
+  state_->shared_images.insert_or_assign(std::pair(format(state), device),
+                                         std::make_shared<const StateImage>(std::move(made)));
+  return {};
+}
+
 tl::unexpected<Error> RunHistory::State::no_media(const char* what) const {
   return fail(path,
               fmt::format("{} and has no MEDIA events, so there are no {} states",

@@ -126,6 +126,11 @@ class RunHistory {
   /// `physical` and `members` if there are no MEDIA events.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
+  /// Makes the image of a state known to recordings that are loaded on top of it, with the digest of
+  /// each sector. load() then need not read this recording to compute the digests.
+  Result<void> share_image(const CrashState& state, model::DeviceId device,
+                           std::span<const std::uint64_t> digests) const;
+
   /// Reads a write's payload from the write's sector `skip` on. Fails if the payload was not
   /// recorded or cannot be read.
   Result<void> read_payload(const RecordedWrite& write, std::uint64_t skip,

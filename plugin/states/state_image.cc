@@ -6,6 +6,7 @@
 #include "plugin/states/state_image.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "plugin/base/invariant.h"
@@ -114,47 +115,80 @@ void StateImage::visit_written(std::uint64_t lba, std::uint64_t sectors, const V
   joined.finish();
 }
 
-Result<std::uint64_t> StateImage::digest_of(const Part& part, std::span<std::byte> buffer) const {
-  std::uint64_t sum = part.where.unreadable() ? unreadable_sum(part.lba, part.sectors) : 0;
-  if (part.where.is_zeroes()) return sum;
-  if (record::is_prior(part.where)) return sum + prior_sum(part.lba, part.sectors);
-  for (std::uint64_t done = 0; done < part.sectors;) {
-    const std::uint64_t run = std::min(part.sectors - done, buffer.size() / kSectorBytes);
-    const auto bytes = buffer.first(run * kSectorBytes);
-    TRY(top_.read(part.lba + done, bytes));
-    sum += digest_sum(part.lba + done, bytes);
-    done += run;
+template <typename Take>
+Result<void> StateImage::visit_digests(const Part& part, Take take) const {
+  const bool unreadable = part.where.unreadable(), prior = record::is_prior(part.where);
+  const bool reads = !prior && !part.where.is_zeroes();
+  if (!reads && !prior && !unreadable) return {};
+  std::vector<std::byte> buffer(reads ? std::min(part.sectors, kBufferSectors) * kSectorBytes : 0);
+  for (std::uint64_t done = 0; done < part.sectors; ++done) {
+    const std::uint64_t sector = part.lba + done, in_buffer = done % kBufferSectors;
+    if (reads && in_buffer == 0) {
+      buffer.resize(std::min(part.sectors - done, kBufferSectors) * kSectorBytes);
+      TRY(top_.read(sector, buffer));
+    }
+    std::uint64_t digest = unreadable ? unreadable_sum(sector, 1) : 0;
+    if (prior) digest += prior_sum(sector, 1);
+    if (reads)
+      digest +=
+          digest_sum(sector, std::span(buffer).subspan(in_buffer * kSectorBytes, kSectorBytes));
+    take(sector, digest);
   }
-  return sum;
+  return {};
 }
 
-Result<std::uint64_t> StateImage::digest(std::uint64_t lba, std::uint64_t sectors) const {
+Result<std::uint64_t> StateImage::digest(std::uint64_t lba, std::uint64_t sectors,
+                                         const KnownDigest& known) const {
   if (digests_) return (*digests_)[lba + sectors] - (*digests_)[lba];
   std::uint64_t sum = 0;
-  std::vector<std::byte> buffer(std::min(sectors, kBufferSectors) * kSectorBytes);
-  std::optional<Error> error;
-  split(lba, sectors, [&](const Part& part) {
-    if (error || (!part.of_top && !base_)) return;
-    const auto got = part.of_top ? digest_of(part, buffer) : base_->digest(part.lba, part.sectors);
-    if (got) {
-      sum += *got;
-    } else {
-      error = got.error();
+  const auto add = [&](const Part& part) -> Result<void> {
+    if (!part.of_top && !base_) return {};
+    if (!part.of_top) {
+      TRY(const auto below, base_->digest(part.lba, part.sectors));
+      sum += below;
+      return {};
     }
+    if (known && part.where.plain() && !part.where.is_zeroes()) {
+      TRY(const auto digest, known(part.lba, part.sectors, part.where));
+      sum += digest.value_or(0);
+      if (digest) return {};
+    }
+    return visit_digests(part, [&](std::uint64_t, std::uint64_t digest) { sum += digest; });
+  };
+  Result<void> result;
+  split(lba, sectors, [&](const Part& part) {
+    if (result) result = add(part);
   });
-  if (error) return tl::unexpected<Error>(*error);
+  if (!result) return forward_error(result);
   return sum;
 }
 
 Result<void> StateImage::know_digests() {
   if (digests_) return {};
-  auto digests = std::make_shared<std::vector<std::uint64_t>>(sectors() + 1);
-  for (std::uint64_t lba = 0; lba < sectors(); ++lba) {
-    TRY(const auto one, digest(lba, 1));
-    (*digests)[lba + 1] = (*digests)[lba] + one;
-  }
-  digests_ = std::move(digests);
-  return {};
+  std::vector<std::uint64_t> digests(sectors());
+  const auto add = [&](const Part& part) -> Result<void> {
+    if (part.of_top)
+      return visit_digests(
+          part, [&](std::uint64_t sector, std::uint64_t digest) { digests[sector] = digest; });
+    for (std::uint64_t i = 0; base_ && i < part.sectors; ++i) {
+      TRY(const auto below, base_->digest(part.lba + i, 1));
+      digests[part.lba + i] = below;
+    }
+    return {};
+  };
+  Result<void> result;
+  split(0, sectors(), [&](const Part& part) {
+    if (result) result = add(part);
+  });
+  if (result) know_digests(digests);
+  return result;
+}
+
+void StateImage::know_digests(std::span<const std::uint64_t> digests) {
+  invariant(digests.size() == sectors(), "each sector of an image has a digest");
+  auto sums = std::make_shared<std::vector<std::uint64_t>>(sectors() + 1);
+  std::partial_sum(digests.begin(), digests.end(), sums->begin() + 1);
+  digests_ = std::move(sums);
 }
 
 StateImage used_image(std::uint64_t sectors) {

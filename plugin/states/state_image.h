@@ -34,11 +34,22 @@ class StateImage {
   /// from its difference from another state (digest.h).
   Result<std::uint64_t> digest() const { return digest(0, sectors()); }
   /// Returns the contribution of a range to the digest.
-  Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;
+  Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const {
+    return digest(lba, sectors, {});
+  }
+  /// Returns the digest of a range of bytes in the recording, or nullopt if it is not known.
+  using KnownDigest = std::function<Result<std::optional<std::uint64_t>>(
+      std::uint64_t lba, std::uint64_t sectors, record::ExtentLocation)>;
+  /// Like digest(lba, sectors), but reads only those ranges of the recording whose digests `known`
+  /// does not return.
+  Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors,
+                               const KnownDigest& known) const;
   /// Reads the whole image once and stores its digests. Later calls of digest() on this copy, or on
   /// images on top of it, then need not read the image again. The digests take 8 bytes per sector,
   /// are shared by copies, and are dropped when the image changes.
   Result<void> know_digests();
+  /// Like know_digests(), but takes the digest of each sector (digest.h) from the caller.
+  void know_digests(std::span<const std::uint64_t> digests);
 
   const record::MediumState& top() const { return top_; }
   /// Overlays a range of this copy with other bytes from the same recording.
@@ -59,7 +70,9 @@ class StateImage {
   /// base.
   template <typename Take>
   void split(std::uint64_t lba, std::uint64_t sectors, Take take) const;
-  Result<std::uint64_t> digest_of(const Part& part, std::span<std::byte> buffer) const;
+  /// Calls take(sector, digest) for the sectors of a part of the top layer. Omits zeroes.
+  template <typename Take>
+  Result<void> visit_digests(const Part& part, Take take) const;
 
   record::MediumState top_;
   std::shared_ptr<const StateImage> base_;

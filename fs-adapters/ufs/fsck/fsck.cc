@@ -131,10 +131,22 @@ Result<FsckReport> Fsck::check(const model::SectorStore& store, FsckOptions how)
   return state_->run();
 }
 
-Result<FsckReport> Fsck::State::run() {
+Result<std::optional<FsckReport>> Fsck::recover_log(model::SectorStore& store,
+                                                    const FsckOptions& options) {
+  state_->source = &store;
+  state_->target = &store;
+  state_->options = options;
+  return state_->recover_log();
+}
+
+void Fsck::State::begin() {
   report = {};
   failure.reset();
   redo.reset();
+}
+
+Result<FsckReport> Fsck::State::run() {
+  begin();
   if (!find_superblock())
     return fail(failure ? failure->subject : "fsck",
                 failure ? failure->problem : "no UFS1 superblock, and no replica of it",

@@ -25,6 +25,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -149,6 +150,10 @@ class Fsck {
                            const model::SectorDigests& contents = {});
   /// Checks without writing; ignores `how.repair` and `how.fast`.
   Result<FsckReport> check(const model::SectorStore& store, FsckOptions how);
+  /// Replays the journal and empties it, as a repair does at first. Returns nullopt, and writes
+  /// nothing, if the file system is clean, or has no internal journal or no valid first superblock.
+  Result<std::optional<FsckReport>> recover_log(model::SectorStore& store,
+                                                const FsckOptions& options);
 
  private:
   friend class FastCheck;  // fsck_fast.cc

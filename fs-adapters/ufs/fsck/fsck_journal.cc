@@ -56,7 +56,7 @@ void Fsck::State::check_journal() {
   if (report.was_clean) return;  // false if the superblock is a replica
   report.journalled = decoded->in_use;
   if (repairing())
-    replay_in_place();
+    replay_in_place(Findings::all);
   else
     replay_in_memory();
 }
@@ -80,16 +80,36 @@ void Fsck::State::give_up_journal() {
   }
 }
 
-void Fsck::State::replay_in_place() {
+Result<std::optional<FsckReport>> Fsck::State::recover_log() {
+  begin();
+  if (!superblock_at(kSuperblockByte, false) || superblock.clean ||
+      superblock.journal.fragments == 0 || superblock.features.external_journal)
+    return std::nullopt;
+  std::array<std::byte, kSectorBytes> sector = {};
+  if (read_sectors(JournalRing(superblock).superblock_lba(), sector)) {
+    const auto decoded = decode_journal_superblock(sector, superblock);
+    if (!decoded) return std::nullopt;
+    report.journalled = decoded->in_use;
+    replay_in_place(Findings::of_the_log);
+  }
+  if (failure) return tl::unexpected(*failure);
+  return std::move(report);
+}
+
+/// A check does not report orphans that cannot be released because of damage. With
+/// Findings::of_the_log, they are omitted for this reason.
+void Fsck::State::replay_in_place(Findings which) {
   const auto replayed = replay_journal(*target, superblock, ReplayFor::repair);
   if (!replayed) {
     failure = replayed.error();
     return;
   }
   report.replayed = replayed->transactions;
-  if (!replayed->damage.empty())
+  std::string damage = replayed->damage;
+  if (damage.empty() && which == Findings::all) damage = replayed->not_released;
+  if (!damage.empty())
     find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
-         replayed->damage + "; earlier transactions are replayed");
+         damage + "; earlier transactions are replayed");
 }
 
 void Fsck::State::replay_in_memory() {

@@ -130,6 +130,7 @@ struct Fsck::State {
   std::vector<std::byte> merged;
 
   // fsck.cc
+  void begin();
   Result<FsckReport> run();
   void round();
   bool repairing() const { return target != nullptr; }
@@ -173,7 +174,9 @@ struct Fsck::State {
   // The journal: fsck_journal.cc
   void check_journal();
   void give_up_journal();
-  void replay_in_place();
+  Result<std::optional<FsckReport>> recover_log();
+  enum class Findings : std::uint8_t { all, of_the_log };
+  void replay_in_place(Findings which);
   void replay_in_memory();
 
   // fsck_fast.cc: replaces all phases.

@@ -261,8 +261,8 @@ class Replay {
     while (!orphans.empty()) {
       Redo step(store_, superblock_);
       while (!orphans.empty() && step.size() < ring_.fragments() / 4) {
-        if (auto done = step.release(orphans.back()); !done && report_.damage.empty())
-          report_.damage = done.error().message();
+        if (auto done = step.release(orphans.back()); !done && report_.not_released.empty())
+          report_.not_released = done.error().message();
         orphans.pop_back();
       }
       const bool more = too_many && !orphans.empty();

@@ -71,7 +71,8 @@ Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents,
 struct ReplayReport {
   bool was_in_use = false;
   std::size_t transactions = 0, orphans = 0;
-  std::string damage;  ///< describes the first transaction that was not replayed, and why
+  std::string damage;        ///< describes the first transaction that was not replayed, and why
+  std::string not_released;  ///< why an orphan could not be released; empty if all were
 };
 
 /// The purpose of a replay.

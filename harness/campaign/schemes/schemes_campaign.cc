@@ -158,7 +158,7 @@ class SchemesRun {
     if (explored.run.failure) {
       failed = run;
     } else {
-      in_process::StateDisk disk(formatted.bytes, formatted.log_at);
+      in_process::StateDisk disk(formatted);
       TRY(const auto searched,
           in_process::search_schedules(
               formatted, disk, *trial.system, operations, run,

@@ -109,7 +109,32 @@ adapters::CheckOptions StateChecker::options_of(const Check& check) const {
           .digest_of = states::digest_sum};
 }
 
+Result<std::optional<adapters::CheckReport>> StateChecker::recover_log(Check& check) {
+  // The alternative recovery needs the image with its log.
+  if (!check.quick || remembered_ == nullptr || recovery_) return std::nullopt;
+  auto& step = remembered_->recovery;
+  if (const auto* known = step.find()) {
+    remembered_->repeat(known->writes);
+    return known->report;
+  }
+  check.all_known = false;
+  TRY(auto report, step.run([&] { return fsck_->recover_log(*disk_, options_of(check)); }));
+  return step.keep({.report = std::move(report), .writes = remembered_->writes()}).report;
+}
+
 Result<const adapters::CheckReport*> StateChecker::first_check(Check& check) {
+  TRY(const auto log, recover_log(check));
+  TRY(const auto* first, check_recovered(check));
+  if (!log) return first;
+  report_ = *first;
+  report_.log_in_use = log->log_in_use;
+  report_.replayed = log->replayed;
+  report_.log = log->log;
+  report_.findings.insert(report_.findings.begin(), log->findings.begin(), log->findings.end());
+  return &report_;
+}
+
+Result<const adapters::CheckReport*> StateChecker::check_recovered(Check& check) {
   const auto run = [&] { return check_without_limit(options_of(check)); };
   if (!check.quick || remembered_ == nullptr) {
     TRY(report_, run());
@@ -131,13 +156,14 @@ Result<void> StateChecker::repair(Check& check) {
     TRY(repair());
     return {};
   }
-  if (const auto* known = remembered_->repair.find()) {
+  auto& step = remembered_->repair;
+  if (const auto* known = step.find()) {
     remembered_->repeat(*known);
     return {};
   }
   check.all_known = false;
-  TRY(remembered_->repair.run(repair));
-  remembered_->keep_repair();
+  TRY(step.run(repair));
+  step.keep(remembered_->writes());
   return {};
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // Checks one crash state in memory: check, repair, second check, tree and oracle.
 //
-//   show -> check only: are the findings permitted by the scheme?
+//   show -> recover the log, only in a quick check that can remember this step
+//        -> check only: are the findings permitted by the scheme?
 //        -> repair     -> second check: must find nothing
 //        -> tree       -> oracle: must contain all synced data and nothing forbidden
 //
@@ -168,8 +169,11 @@ class StateChecker {
   };
   /// Returns the fsck options for the next step of this check.
   adapters::CheckOptions options_of(const Check& check) const;
+  /// In a quick check, recovers the log if this is a step of its own. Returns the step's report.
+  Result<std::optional<adapters::CheckReport>> recover_log(Check& check);
   /// Runs the first fsck. The returned report is valid until the next call.
   Result<const adapters::CheckReport*> first_check(Check& check);
+  Result<const adapters::CheckReport*> check_recovered(Check& check);
   Result<adapters::CheckReport> check_without_limit(const adapters::CheckOptions& options);
   Result<void> repair(Check& check);
   /// Runs fsck on the repaired disk. Returns a description of the remaining damage, or an empty
@@ -184,7 +188,7 @@ class StateChecker {
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
   RememberedChecks* remembered_;  ///< null if nothing is remembered
-  /// Report of the first check of a state. Not used if `remembered_` stores the report.
+  /// Report of the first check of a state. Not used if `remembered_` stores the whole report.
   adapters::CheckReport report_;
   /// Null if the system has no alternative recovery.
   std::unique_ptr<adapters::RecoveryTrial> recovery_;

@@ -15,10 +15,7 @@ constexpr std::size_t kMinimisingChecks = 200;
 class SecondRun {
  public:
   SecondRun(const FormattedDisk& formatted, const adapters::SystemUnderTest& system)
-      : formatted_(formatted),
-        system_(system),
-        disk_(formatted.bytes, formatted.log_at),
-        fsck_(system.type().checker()) {}
+      : formatted_(formatted), system_(system), disk_(formatted), fsck_(system.type().checker()) {}
 
   Result<void> record(std::span<const workload::Operation> operations, const RunOptions& options,
                       const std::filesystem::path& recording) {

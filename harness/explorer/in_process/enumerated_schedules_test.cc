@@ -25,7 +25,7 @@ class EnumeratedSchedules : public testing::Test {
     const auto explorer = explorers_.get(disk_name, system);
     ASSERT_TRUE(explorer) << explorer.error().message();
     const FormattedDisk& formatted = (*explorer)->formatted;
-    StateDisk disk(formatted.bytes, formatted.log_at);
+    StateDisk disk(formatted);
     const auto searched =
         search_schedules(formatted, disk, system, workload::short_shared_names(list),
                          {.pause_ns_max = 0, .schedule = 1, .shared_names = true},

@@ -144,7 +144,7 @@ Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
 
 DiskExplorer::DiskExplorer(const FormattedDisk& formatted)
     : formatted_(formatted),
-      disk_(formatted.bytes, formatted.log_at),
+      disk_(formatted),
       fsck_(formatted.type->checker()),
       remembered_(disk_.sectors() > kSmallDisk ? std::make_unique<RememberedChecks>(disk_)
                                                : nullptr),

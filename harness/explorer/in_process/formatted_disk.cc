@@ -10,6 +10,7 @@
 #include "fs-adapters/substrate/os/memory_machine.h"
 #include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
+#include "plugin/states/digest.h"
 
 namespace headcrash::in_process {
 namespace {
@@ -165,7 +166,13 @@ Result<FormattedDisk> format_disk(const adapters::FileSystemType& type,
   if (const auto& broken = writer->error()) return tl::unexpected<Error>(*broken);
   TRY(auto history, states::RunHistory::load(recording));
   disk.history = std::move(history);
-  disk.state = fmt::format("w{}", disk.history->events());
+  const states::CrashState state{.event = disk.history->events()};
+  disk.state = states::format(state);
+  disk.digests.reserve(disk.sectors());
+  for (std::uint64_t sector = 0; sector < disk.sectors(); ++sector)
+    disk.digests.push_back(states::digest_sum(
+        sector, std::span(disk.bytes).subspan(sector * kSectorBytes, kSectorBytes)));
+  TRY(disk.history->share_image(state, 0, disk.digests));
   return disk;
 }
 

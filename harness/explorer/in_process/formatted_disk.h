@@ -17,8 +17,9 @@ namespace headcrash::in_process {
 
 struct FormattedDisk {
   const adapters::FileSystemType* type = nullptr;
-  std::vector<std::byte> bytes;  ///< contents of all devices, one after the other
-  std::uint64_t log_at = 0;      ///< first sector of the second device; 0 if absent
+  std::vector<std::byte> bytes;        ///< contents of all devices, one after the other
+  std::vector<std::uint64_t> digests;  ///< states::digest_sum() of each sector of `bytes`
+  std::uint64_t log_at = 0;            ///< first sector of the second device; 0 if absent
   std::filesystem::path recording;
   std::string state;                                  ///< the last state of the recording
   std::shared_ptr<const states::RunHistory> history;  ///< the recording

@@ -8,7 +8,7 @@ namespace headcrash::in_process {
 
 Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed) {
   constexpr std::uint64_t kAnywhereOneIn = 3, kAnywhereNthMax = 120, kSecondOneIn = 3;
-  const StateDisk disk(formatted.bytes, formatted.log_at);
+  const StateDisk disk(formatted);
   TRY(const auto areas, formatted.type->fault_areas(disk));
   const std::vector<os::SectorRange> anywhere(1);
 

@@ -133,7 +133,7 @@ TEST_P(IoErrors, ARecordingContainsTheEffectsOfFailedWrites) {
   for (std::uint64_t seed = 1; seed <= std::min(seeds(), kIoErrorSeeds); ++seed) {
     const RunOptions run = run_of(seed);
     SCOPED_TRACE(trace_of(seed, run));
-    StateDisk disk(formatted_.bytes, formatted_.log_at);
+    StateDisk disk(formatted_);
     const auto recorded =
         record_run(formatted_, disk, *GetParam(), operations_of(seed), run, recording_);
     ASSERT_TRUE(recorded) << recorded.error().message();

@@ -29,7 +29,7 @@ TEST_F(LaterLifeTest, SoundDisksPassAndMayBeCutAgain) {
     const auto system = type->find_system(type->usual_system());
     ASSERT_TRUE(system) << system.error().message();
     const FormattedDisk& formatted = format(**system);
-    StateDisk disk(formatted.bytes, formatted.log_at);
+    StateDisk disk(formatted);
     const auto fsck = type->checker();
     LaterLife life(**system, disk, *fsck);
     life.measure_new_disk();
@@ -44,7 +44,7 @@ TEST_F(LaterLifeTest, DetectsSpaceThatIsNotFree) {
   const auto system = adapters::find_system("ufs", "soft-updates");
   ASSERT_TRUE(system);
   const FormattedDisk& formatted = format(**system);
-  StateDisk disk(formatted.bytes, formatted.log_at);
+  StateDisk disk(formatted);
   const auto areas = formatted.type->fault_areas(disk);
   ASSERT_TRUE(areas);
   const auto fsck = formatted.type->checker();

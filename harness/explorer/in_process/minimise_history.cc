@@ -22,7 +22,7 @@ class HistoryMinimiser {
                    std::filesystem::path recording)
       : formatted_(formatted),
         system_(system),
-        disk_(formatted.bytes, formatted.log_at),
+        disk_(formatted),
         recording_(std::move(recording)) {}
 
   Result<MinimisedHistory> minimise(MinimisedHistory history) {

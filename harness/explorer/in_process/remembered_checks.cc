@@ -1,6 +1,8 @@
 // Stores repairs and repeats them (remembered_checks.h).
 #include "harness/explorer/in_process/remembered_checks.h"
 
+#include <algorithm>
+
 #include "plugin/model/core/store.h"
 
 namespace headcrash::in_process {
@@ -11,13 +13,20 @@ constexpr std::size_t kContentsMost = 100'000;
 
 }  // namespace
 
-void RememberedChecks::keep_repair() {
+std::vector<RememberedChecks::Write> RememberedChecks::writes() {
   if (contents_.size() >= kContentsMost) {
+    recovery.forget();
     repair.forget();
     contents_.clear();
   }
+  const auto written = disk_->written_in_step();
+  std::vector<std::uint32_t> sectors(written.begin(), written.end());
+  std::ranges::sort(sectors);
+  const auto twice = std::ranges::unique(sectors);
+  sectors.erase(twice.begin(), twice.end());
   std::vector<Write> writes;
-  for (const std::uint32_t sector : disk_->changed_sectors()) {
+  writes.reserve(sectors.size());
+  for (const std::uint32_t sector : sectors) {
     const std::uint64_t digest = disk_->digests()[sector];
     std::vector<std::byte>& bytes = contents_[digest];
     if (bytes.empty()) {
@@ -26,7 +35,7 @@ void RememberedChecks::keep_repair() {
     }
     writes.push_back({sector, digest, bytes});
   }
-  repair.keep(std::move(writes));
+  return writes;
 }
 
 void RememberedChecks::repeat(const std::vector<Write>& writes) {

@@ -1,8 +1,12 @@
 #pragma once
-// Remembers the outcomes of the fsck steps on one disk: the first check, the repair, and the check
-// after the repair.
+// Remembers the outcomes of the fsck steps on one disk: the recovery of the log, the first check,
+// the repair, and the check after the repair.
+//
+// States of a file system with a journal differ in the journal, but most of them have one of few
+// images after the recovery. The other steps therefore begin with the recovered image.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <variant>
@@ -25,19 +29,24 @@ class RememberedChecks {
     std::span<const std::byte> bytes;
   };
 
+  struct Recovery {
+    std::optional<adapters::CheckReport> report;  ///< result of ImageChecker::recover_log()
+    std::vector<Write> writes;
+  };
+
   /// `disk` must outlive this object.
   explicit RememberedChecks(StateDisk& disk)
-      : first(disk), repair(disk), second(disk), disk_(&disk) {}
+      : recovery(disk), first(disk), repair(disk), second(disk), disk_(&disk) {}
 
+  RememberedStep<Recovery> recovery;
   RememberedStep<adapters::CheckReport> first;
   RememberedStep<std::vector<Write>> repair;
   RememberedStep<std::monostate> second;  ///< remembers only second checks that found nothing
 
-  /// Remembers the sectors that the repair has just written, for repeat(). The repair must have
-  /// started directly after StateDisk::show(), because all changes since then are attributed to the
-  /// repair.
-  void keep_repair();
-  /// Repeats an earlier repair of the same contents by writing the same sectors.
+  /// Returns the sectors that the last step has written, for repeat(). The result is valid as long as
+  /// the outcomes of `recovery` and `repair` are remembered.
+  std::vector<Write> writes();
+  /// Repeats an earlier step on the same contents by writing the same sectors.
   void repeat(const std::vector<Write>& writes);
 
  private:

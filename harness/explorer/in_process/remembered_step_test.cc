@@ -100,7 +100,7 @@ TEST(RememberedChecks, RepeatARepair) {
     ASSERT_EQ(checks.repair.find(), nullptr) << "nothing has been kept";
     if (i == 0) continue;
     ASSERT_TRUE(checks.repair.run(repair));
-    checks.keep_repair();
+    checks.repair.keep(checks.writes());
   }
   const std::vector<std::byte> repaired(disk.bytes().begin(), disk.bytes().end());
   const std::uint64_t digest = disk.digests()[9];
@@ -112,6 +112,28 @@ TEST(RememberedChecks, RepeatARepair) {
   EXPECT_EQ(disk.digests()[9], digest);
   disk.show_base();
   EXPECT_TRUE(model::bench::same_bytes(disk.bytes(), base));
+}
+
+TEST(RememberedChecks, KeepTheWritesOfEachStepApart) {
+  const std::vector<std::byte> base(64 * kSector);
+  StateDisk disk(base);
+  RememberedChecks checks(disk);
+  const auto writing = [&](std::uint64_t sector) {
+    return [&disk, sector] {
+      return disk.write(sector, std::vector<std::byte>(kSector, std::byte{1}));
+    };
+  };
+  checks.recovery.find();
+  ASSERT_TRUE(checks.recovery.run(writing(9)));
+  EXPECT_EQ(checks.writes().size(), 1U);
+  checks.repair.find();
+  ASSERT_TRUE(checks.repair.run([&] { return (void)writing(9)(), writing(10)(); }));
+  const auto writes = checks.writes();
+  ASSERT_EQ(writes.size(), 2U) << "the repair has written sector 9 again";
+  EXPECT_EQ(writes[0].sector, 9U);
+  checks.repair.find();
+  ASSERT_TRUE(checks.repair.run(writing(11)));
+  EXPECT_EQ(checks.writes().size(), 1U);
 }
 
 /// Checks every state twice: with remembered outcomes, and in full. The exploration fails if the

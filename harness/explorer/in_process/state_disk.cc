@@ -19,18 +19,29 @@ void digest_sectors(std::uint64_t lba, std::span<const std::byte> bytes, std::ui
     *into++ = states::digest_sum(lba++, bytes.subspan(at, kSectorBytes));
 }
 
+std::vector<std::uint64_t> digests_of(std::span<const std::byte> bytes) {
+  std::vector<std::uint64_t> digests(bytes.size() / kSectorBytes);
+  digest_sectors(0, bytes, digests.data());
+  return digests;
+}
+
 }  // namespace
 
 StateDisk::StateDisk(std::span<const std::byte> base, std::uint64_t log_at)
+    : StateDisk(base, log_at, digests_of(base)) {}
+
+StateDisk::StateDisk(const FormattedDisk& disk)
+    : StateDisk(disk.bytes, disk.log_at, disk.digests) {}
+
+StateDisk::StateDisk(std::span<const std::byte> base, std::uint64_t log_at,
+                     std::vector<std::uint64_t> digests)
     : base_(base),
       log_at_(log_at),
       current_(base.begin(), base.end()),
-      base_digests_(base.size() / kSectorBytes),
+      base_digests_(std::move(digests)),
+      digests_(base_digests_),
       source_(base.size() / kSectorBytes, kBase),
-      wanted_(base.size() / kSectorBytes, kBase) {
-  digest_sectors(0, base, base_digests_.data());
-  digests_ = base_digests_;
-}
+      wanted_(base.size() / kSectorBytes, kBase) {}
 
 /// Converts a driver address to a sector number. Fails if the range is not on the device.
 Result<std::uint64_t> StateDisk::place(std::uint64_t address, std::uint64_t count) const {
@@ -70,6 +81,7 @@ void StateDisk::set_digest(std::uint64_t sector, std::uint64_t digest) {
 }
 
 void StateDisk::mark_changed(std::uint64_t sector) {
+  if (step_ != nullptr) written_.push_back(static_cast<std::uint32_t>(sector));
   if (std::exchange(source_[sector], kChanged) == kChanged) return;
   changed_.push_back(static_cast<std::uint32_t>(sector));
 }

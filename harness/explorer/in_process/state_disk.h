@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "fs-adapters/substrate/os/device_address.h"
+#include "harness/explorer/in_process/formatted_disk.h"
 #include "plugin/model/core/sector_digests.h"
 #include "plugin/model/core/store.h"
 #include "plugin/states/run_history.h"
@@ -37,6 +38,8 @@ class StateDisk final : public model::SectorStore {
   /// `base` consists of whole sectors and must outlive this object. `log_at` is the first sector of
   /// the second device; 0 if absent.
   explicit StateDisk(std::span<const std::byte> base, std::uint64_t log_at = 0);
+  /// Like StateDisk(disk.bytes, disk.log_at), but need not compute the digests.
+  explicit StateDisk(const FormattedDisk& disk);
 
   /// Returns the number of sectors on the first device. read(), write() and write_zeroes() use the
   /// driver's addresses; all other functions number the sectors of both devices together.
@@ -73,11 +76,15 @@ class StateDisk final : public model::SectorStore {
   void unwatch(model::ReadSectors& step) { std::erase(watched_, &step); }
   /// Adds to `step` all sectors that are read through read(), content() and digests() before
   /// end_step() is called.
-  void begin_step(model::ReadSectors& step) { step_ = &step; }
+  void begin_step(model::ReadSectors& step) {
+    step_ = &step;
+    written_.clear();
+  }
   void end_step() { step_ = nullptr; }
+  /// Returns the sectors that have been written since begin_step(). A sector that was written
+  /// several times is listed several times.
+  std::span<const std::uint32_t> written_in_step() const { return written_; }
 
-  /// Returns the sectors that the disk's user has changed since the last show().
-  std::span<const std::uint32_t> changed_sectors() const { return changed_; }
   /// Writes a sector whose digest is already known.
   void write_known(std::uint32_t sector, std::span<const std::byte> bytes, std::uint64_t digest);
   /// If the run wrote the sector's current contents, returns their index, in sectors, in the
@@ -94,6 +101,8 @@ class StateDisk final : public model::SectorStore {
  private:
   // Values of `source_`. All other values are 1 + the index of a write.
   static constexpr std::uint32_t kBase = 0, kChanged = 0xffffffffU;
+  StateDisk(std::span<const std::byte> base, std::uint64_t log_at,
+            std::vector<std::uint64_t> digests);
   Result<std::uint64_t> place(std::uint64_t address, std::uint64_t count) const;
   void changed(std::uint64_t lba, std::uint64_t count);
   void note(std::uint64_t sector, std::uint64_t count) const;
@@ -108,6 +117,7 @@ class StateDisk final : public model::SectorStore {
   std::vector<std::uint64_t> base_digests_, digests_;  ///< by sector
   std::vector<std::uint32_t> source_;                  ///< by sector
   std::vector<std::uint32_t> changed_;                 ///< sectors whose source is kChanged
+  std::vector<std::uint32_t> written_;                 ///< see written_in_step()
   std::vector<model::ReadSectors*> watched_;
   /// The step whose reads are being recorded, or null.
   model::ReadSectors* step_ = nullptr;

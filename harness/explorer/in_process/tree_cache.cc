@@ -10,9 +10,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-// Maximum number of entries that a search for a directory entry examines. The search begins where
-// the entry was found before.
-constexpr std::size_t kLookAhead = 64;
+// Maximum number of results that are kept for each directory and for each name.
+constexpr std::size_t kResultsKept = 8;
 
 }  // namespace
 
@@ -43,61 +42,77 @@ TreeCache::Sources TreeCache::made_of(std::uint64_t place,
   return sources;
 }
 
-Result<void> TreeCache::read_names(const adapters::ImageReader& reader, std::uint64_t number,
-                                   KeptDirectory& directory) {
-  noted_.take();
-  directory.known = false;
-  TRY(auto entries, reader.list(number));
-  directory.sources = made_of(reader.place_of(number), noted_.take());
-  std::vector<KeptName> before = std::exchange(directory.names, {});
-  directory.names.reserve(entries.size());
-  std::size_t from = 0;
-  for (adapters::ImageName& entry : entries) {
-    const std::size_t end = std::min(before.size(), from + kLookAhead);
-    std::size_t at = from;
-    while (at < end &&
-           (before[at].entry.inode != entry.inode || before[at].entry.name != entry.name))
-      ++at;
-    if (at < end) {
-      directory.names.push_back(std::move(before[at]));
-      from = at + 1;
-    } else {
-      std::string path = directory.path.empty() ? entry.name : directory.path + '/' + entry.name;
-      directory.names.push_back({.entry = std::move(entry), .path = std::move(path)});
-    }
-  }
-  directory.known = true;
-  return {};
+template <typename Kept>
+bool TreeCache::find(const adapters::ImageReader& reader, std::uint64_t inode,
+                     std::vector<Kept>& results) const {
+  const std::uint64_t place = reader.place_of(inode);
+  const auto known = std::ranges::find_if(results, [&](const Kept& one) {
+    return one.sources.place == place && digest_of(one.sources.sectors) == one.sources.digest;
+  });
+  if (known == results.end()) return false;
+  std::rotate(results.begin(), known, std::next(known));
+  return true;
 }
 
-Result<void> TreeCache::read_object(const adapters::ImageReader& reader, KeptName& name) {
+template <typename Kept>
+void TreeCache::keep(Kept result, std::vector<Kept>& results) {
+  if (results.size() >= kResultsKept) results.pop_back();
+  results.insert(results.begin(), std::move(result));
+}
+
+Result<TreeCache::KeptList> TreeCache::read_names(const adapters::ImageReader& reader,
+                                                  std::uint64_t number, KeptDirectory& directory) {
   noted_.take();
-  name.known = false;
-  TRY(const auto inode, reader.inode(name.entry.inode));
+  TRY(auto entries, reader.list(number));
+  KeptList list{.sources = made_of(reader.place_of(number), noted_.take()), .names = {}};
+  list.names.reserve(entries.size());
+  for (adapters::ImageName& entry : entries) {
+    const auto [at, is_new] = directory.names.try_emplace({std::move(entry.name), entry.inode});
+    const std::string& name = at->first.first;
+    KeptName& kept = at->second;
+    if (is_new) {
+      kept.inode = entry.inode;
+      kept.path = directory.path.empty() ? name : directory.path + '/' + name;
+      kept.lone = judge_->lone_name(kept.path);
+    }
+    list.names.push_back(&kept);
+  }
+  return list;
+}
+
+Result<TreeCache::KeptObject> TreeCache::read_object(const adapters::ImageReader& reader,
+                                                     const KeptName& name) {
+  noted_.take();
+  TRY(const auto inode, reader.inode(name.inode));
   if (!inode.allocated)
-    return fail(fmt::format("inode {}", name.entry.inode),
-                fmt::format("is not allocated, but named '{}'", name.entry.name), "run fsck");
+    return fail(
+        fmt::format("inode {}", name.inode),
+        fmt::format("is not allocated, but named '{}'", name.path.substr(name.path.rfind('/') + 1)),
+        "run fsck");
   std::vector<std::uint32_t> data;
-  name.object = observer_->describe(reader, name.path, inode, &data);
+  KeptObject kept{.sources = {}, .object = observer_->describe(reader, name.path, inode, &data)};
   std::vector<std::uint32_t> sectors = noted_.take();
   sectors.insert(sectors.end(), data.begin(), data.end());
-  name.sources = made_of(reader.place_of(name.entry.inode), std::move(sectors));
-  name.seen = {.digest = oracle::digest_of(name.object), .lone = judge_->lone_name(name.path)};
-  name.known = true;
-  return {};
+  kept.sources = made_of(reader.place_of(name.inode), std::move(sectors));
+  kept.digest = oracle::digest_of(kept.object);
+  return kept;
 }
 
 Result<void> TreeCache::visit(const adapters::ImageReader& reader, std::uint64_t number,
                               KeptDirectory& directory) {
-  if (!directory.known || !unchanged(reader, number, directory.sources))
-    TRY(read_names(reader, number, directory));
-  for (KeptName& name : directory.names) {
-    if (!name.known || !unchanged(reader, name.entry.inode, name.sources))
-      TRY(read_object(reader, name));
+  if (!find(reader, number, directory.lists)) {
+    TRY(auto list, read_names(reader, number, directory));
+    keep(std::move(list), directory.lists);
+  }
+  for (KeptName* const name : directory.lists.front().names) {
+    if (!find(reader, name->inode, name->objects)) {
+      TRY(auto object, read_object(reader, *name));
+      keep(std::move(object), name->objects);
+    }
     if (tree_.size() >= kNamesMax) return fail("state", "its tree has too many names", "run fsck");
-    name.seen.object = &name.object;
-    tree_.push_back(name.seen);
-    if (name.object.type == FileType::directory) open_.push_back({name.entry.inode, &name.path});
+    const KeptObject& kept = name->objects.front();
+    tree_.push_back({.object = &kept.object, .digest = kept.digest, .lone = name->lone});
+    if (kept.object.type == FileType::directory) open_.push_back({name->inode, &name->path});
   }
   return {};
 }
@@ -121,7 +136,7 @@ Result<std::span<const oracle::SeenObject>> TreeCache::observe() {
       return fail(fmt::format("inode {}", next.number),
                   fmt::format("is a directory with a second name, '{}'", *next.path), "run fsck");
     if (directory.path != *next.path) {
-      directory.known = false;
+      directory.lists.clear();
       directory.names.clear();  // the paths of the entries have changed
       directory.path = *next.path;
     }

@@ -2,11 +2,13 @@
 // Returns the trees of successive states, and rereads only what has changed.
 //
 // Every result (the names in a directory, or an object with its content) is stored with the sectors
-// from which it was read and a digest of these sectors. As long as the digest is unchanged, reading
-// again would give the same result.
+// from which it was read and a digest of these sectors. If the sectors have this digest again,
+// reading again would give the same result. States of different cuts take turns, so the last few
+// results for each directory and each name are kept.
 //
 //   directory 2   sectors of its inode and blocks | "a" -> 5, "d" -> 7, ...
-//   "a"           sectors of inode 5, its pointers, its data | observed object, digest
+//                 the same, before "d" was made   | "a" -> 5, ...
+//   "a" -> 5      sectors of inode 5, its pointers, its data | observed object, digest
 //
 // If the file system finds inodes through a map, the position of the inode is stored as well
 // (ImageReader::place_of).
@@ -15,9 +17,11 @@
 // read.
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "harness/explorer/in_process/observed_image.h"
@@ -43,19 +47,25 @@ class TreeCache {
     std::vector<std::uint32_t> sectors;
     std::uint64_t digest = 0;
   };
-  struct KeptName {
-    adapters::ImageName entry;
-    std::string path;
-    bool known = false;
+  struct KeptObject {
     Sources sources;
     oracle::ObservedObject object;
-    oracle::SeenObject seen;  ///< refers to `object`; invalid once this KeptName is moved
+    std::uint64_t digest = 0;  ///< oracle::digest_of(object)
+  };
+  struct KeptName {
+    std::uint64_t inode = 0;
+    std::string path;
+    oracle::LoneName lone = oracle::kNotLone;
+    std::vector<KeptObject> objects;  ///< most recently used first
+  };
+  struct KeptList {
+    Sources sources;
+    std::vector<KeptName*> names;
   };
   struct KeptDirectory {
     std::string path;
-    bool known = false;
-    Sources sources;
-    std::vector<KeptName> names;
+    std::map<std::pair<std::string, std::uint64_t>, KeptName> names;  ///< by name and inode
+    std::vector<KeptList> lists;                                      ///< most recently used first
     std::uint64_t met_in = 0;  ///< number of the last tree in which the directory was found
   };
 
@@ -77,16 +87,19 @@ class TreeCache {
   };
 
   std::uint64_t digest_of(const std::vector<std::uint32_t>& sectors) const;
-  bool unchanged(const adapters::ImageReader& reader, std::uint64_t inode,
-                 const Sources& sources) const {
-    return reader.place_of(inode) == sources.place && digest_of(sources.sectors) == sources.digest;
-  }
+  /// Moves the result whose sources have their current contents to the front. Returns false if no
+  /// result has such sources.
+  template <typename Kept>
+  bool find(const adapters::ImageReader& reader, std::uint64_t inode,
+            std::vector<Kept>& results) const;
+  template <typename Kept>
+  static void keep(Kept result, std::vector<Kept>& results);
   Sources made_of(std::uint64_t place, std::vector<std::uint32_t> sectors) const;
   Result<void> visit(const adapters::ImageReader& reader, std::uint64_t number,
                      KeptDirectory& directory);
-  Result<void> read_names(const adapters::ImageReader& reader, std::uint64_t number,
-                          KeptDirectory& directory);
-  Result<void> read_object(const adapters::ImageReader& reader, KeptName& name);
+  Result<KeptList> read_names(const adapters::ImageReader& reader, std::uint64_t number,
+                              KeptDirectory& directory);
+  Result<KeptObject> read_object(const adapters::ImageReader& reader, const KeptName& name);
 
   const StateDisk* disk_;
   Observer* observer_;

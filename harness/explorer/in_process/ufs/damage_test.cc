@@ -72,7 +72,7 @@ class Damage : public testing::Test {
     const auto variant = adapters::find_system("ufs", scheme);
     const auto made = explorers_.get(disk, **variant);
     EXPECT_TRUE(made) << made.error().message();
-    StateDisk store((*made)->formatted.bytes, (*made)->formatted.log_at);
+    StateDisk store((*made)->formatted);
     const auto run = record_run((*made)->formatted, store, **variant, operations, {.unmount = true},
                                 folder_.path() / "run.hcrec");
     EXPECT_TRUE(run) << run.error().message();

@@ -45,5 +45,20 @@ TEST(FormattedDisks, AUsedDiskIsEmptyAndCleanWithALaterJournalEpoch) {
   }
 }
 
+TEST(FormattedDisks, HaveTheDigestsOfTheirRecording) {
+  const TemporaryFolder folder;
+  DiskExplorers explorers(folder.path());
+  const auto variant = adapters::find_system("ufs", "journal");
+  ASSERT_TRUE(variant);
+  const auto made = explorers.get("used", **variant);
+  ASSERT_TRUE(made) << made.error().message();
+  const FormattedDisk& disk = (*made)->formatted;
+  const auto image = disk.history->image({.event = disk.history->events()}, 0);
+  ASSERT_TRUE(image);
+  ASSERT_EQ(disk.digests.size(), image->sectors());
+  for (std::uint64_t sector = 0; sector < image->sectors(); ++sector)
+    ASSERT_EQ(disk.digests[sector], image->digest(sector, 1).value()) << sector;
+}
+
 }  // namespace
 }  // namespace headcrash::in_process
