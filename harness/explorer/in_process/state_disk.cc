@@ -80,6 +80,11 @@ void StateDisk::set_digest(std::uint64_t sector, std::uint64_t digest) {
   digests_[sector] = digest;
 }
 
+void StateDisk::begin_step(model::ReadSectors& step) {
+  step_ = &step;
+  written_.clear();
+}
+
 void StateDisk::mark_changed(std::uint64_t sector) {
   if (step_ != nullptr) written_.push_back(static_cast<std::uint32_t>(sector));
   if (std::exchange(source_[sector], kChanged) == kChanged) return;

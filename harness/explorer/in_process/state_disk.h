@@ -76,10 +76,7 @@ class StateDisk final : public model::SectorStore {
   void unwatch(model::ReadSectors& step) { std::erase(watched_, &step); }
   /// Adds to `step` all sectors that are read through read(), content() and digests() before
   /// end_step() is called.
-  void begin_step(model::ReadSectors& step) {
-    step_ = &step;
-    written_.clear();
-  }
+  void begin_step(model::ReadSectors& step);
   void end_step() { step_ = nullptr; }
   /// Returns the sectors that have been written since begin_step(). A sector that was written
   /// several times is listed several times.
