@@ -11,6 +11,8 @@ namespace headcrash::snapfs {
 namespace {
 
 constexpr std::uint32_t kOperationsAtLeast = 2;
+// Maximum number of times that an operation runs if it fails with ENOSPC.
+constexpr int kAttemptsMax = 8;
 
 }  // namespace
 
@@ -399,7 +401,7 @@ VfsResult<void> Store::wait_for_barrier_and_room() {
 }
 
 VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operation&)>& body) {
-  for (bool again = true;; again = false) {
+  for (int attempts = 1;; ++attempts) {
     if (stopped_) return refuse(EIO);
     if (read_only_) return refuse(EROFS);
     if (!options_.copy_on_write && s_.clean) TRY(clear_clean_flag());
@@ -409,9 +411,13 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     const tree::ChangesByFiber::Watch watch(changes_);
     auto result = body(operation);
     if (!result && result.error().value == EIO && !operation.sync_failed && watch.changed()) stop();
+    // A commit that is under way keeps space for itself, and the space that it frees is not usable
+    // yet. Even an operation that is refused after a commit is therefore repeated.
+    const bool commits = closing_ != nullptr;
     end_operation(operation);
-    if (result || result.error().value != ENOSPC || !again || stopped_ || !something_deferred() ||
-        in_transaction())
+    const bool full = !result && result.error().value == ENOSPC;
+    const bool again = attempts == 1 || (commits && attempts < kAttemptsMax);
+    if (!full || !again || stopped_ || in_transaction() || !(commits || something_deferred()))
       return result;
     TRY(commit_all());
   }

@@ -127,6 +127,29 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
   });
 }
 
+/// An inode that has left the cache cannot be read again, but its directory's new names are still
+/// in the cache.
+TEST_P(IoErrors, AnUnreadableInodeKeepsItsUnwrittenBlocks) {
+  m_.as_user([&] {
+    FileSystem& fs = *m_.file_system;
+    EXPECT_TRUE(fs.sync());
+    bench::put_file(fs, "f", "text");
+    EXPECT_TRUE(volume().inodes.write_all_delayed());
+    write_block(m_, volume().inodes.block_key(kRootInode));
+    volume().inodes.forget_idle(0);
+    m_.cache.drop_clean();
+    m_.machine.faulty_disk.add(
+        {.op = model::Op::read, .sectors = inode_table(m_), .times = DiskFault::kForGood});
+    const int error = error_of(fs.stat("f"));
+    EXPECT_TRUE(error == EIO || m_.machine.faulty_disk.failed() == 0);
+    m_.machine.faulty_disk.clear();
+    EXPECT_TRUE(fs.sync());
+    m_.cache.drop_clean();
+    EXPECT_EQ(bench::get_file(fs, "f"), "text");
+    EXPECT_EQ(text_of(*as_after_a_cut(m_), "f"), "text");
+  });
+}
+
 TEST_P(IoErrors, FsyncReportsMetadataThatFailsInFlight) {
   for (const auto leaves : {DiskFault::Leaves::nothing, DiskFault::Leaves::everything}) {
     Mounted m(GetParam(), only_who_asks_writes());

@@ -68,6 +68,23 @@ TEST(Oracle, OneByteLeavesNoTrace) {
   }
 }
 
+TEST(Oracle, CountsTheLinksOfObjectsWithOneName) {
+  const std::vector<std::string> list{"create a", "symlink a b", "mknod c fifo", "sync"};
+  const auto judged = [&](std::size_t changed, std::uint32_t links) {
+    std::vector<ObservedObject> tree{
+        {.path = "a", .inode = 11, .links = 1},
+        {.path = "b", .type = FileType::symlink, .inode = 12, .links = 1, .link_target = "a"},
+        {.path = "c", .type = FileType::fifo, .inode = 13, .links = 1}};
+    tree[changed].links = links;
+    return kinds(list, 3, tree);
+  };
+  for (std::size_t changed = 0; changed < 3; ++changed) {
+    EXPECT_EQ(judged(changed, 1), Kinds{});
+    for (const std::uint32_t links : {0U, 2U, 0x10001U})
+      EXPECT_EQ(judged(changed, links), Kinds{Verdict::wrong_data}) << changed << " " << links;
+  }
+}
+
 /// Returns a block that begins and ends with bytes of version 1. Its bytes `cut` to `end` are of
 /// version `version`, or zeroes if `version` is 0.
 ContentRun block_of_parts(std::size_t cut, std::size_t end, std::uint32_t version) {

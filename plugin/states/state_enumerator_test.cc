@@ -500,5 +500,20 @@ TEST(Subsets, TheListDoesNotDependOnTheBatches) {
   EXPECT_EQ(subsets({.writes = 3, .count_max = 0}, 0, 9).size(), 0U);
 }
 
+TEST(Subsets, EachHalfQuarterAndSmallerPartIsLostAlone) {
+  for (const std::size_t writes : {20U, 32U, 45U}) {
+    const auto all = subsets({.writes = writes, .count_max = 2000}, 0, 2000);
+    for (std::size_t parts = 2; 2 * parts <= writes; parts *= 2) {
+      for (std::size_t part = 0; part < parts; ++part) {
+        std::vector<std::uint8_t> lost(writes, 1);
+        for (std::size_t w = writes * part / parts; w < writes * (part + 1) / parts; ++w)
+          lost[w] = 0;
+        EXPECT_TRUE(std::ranges::find(all, lost) != all.end())
+            << "part " << part << " of " << parts << " of " << writes << " writes";
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headcrash::states

@@ -209,7 +209,8 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
   if (--inode.references > 0) return;
   used_.remove(inode);
   if (!inode.loaded || !inode.disk.allocated()) {
-    volume_.cache.discard_object(inode.number);
+    // If the inode could not be read, its cached blocks may have changes from an earlier use.
+    if (inode.loaded) volume_.cache.discard_object(inode.number);
     changed_.erase(inode.number);
     table_.erase(inode.number);
     return;

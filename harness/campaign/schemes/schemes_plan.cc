@@ -8,6 +8,7 @@
 #include <charconv>
 #include <span>
 
+#include "harness/explorer/in_process/io_errors.h"
 #include "harness/explorer/in_process/lab_disks.h"
 #include "harness/explorer/in_process/record_run.h"
 #include "harness/workload/ace.h"
@@ -18,7 +19,8 @@ namespace headcrash::campaign {
 namespace {
 
 constexpr std::string_view kAllSchemes = "all";
-constexpr std::uint64_t kFaultsPerRow = 1000, kFaultsPerRun = 100;
+constexpr std::uint64_t kFaultsPerRow = in_process::kFaultSeeds, kFaultsPerRun = 100;
+constexpr std::uint64_t kEvictingOrder = 2;  ///< in_process::RunOptions::order
 /// Number of request orders in each of two groups (in_process/record_run.h). The first group
 /// consists of the elevator (order 0) and random orders. The second group has only random orders;
 /// its pauses end while the disk is busy. Families whose operations must run during background
@@ -167,6 +169,10 @@ std::vector<std::string> members(const FamilyShare& family) {
       list.push_back(with_disk_and_order(name, family.disk, (i + 2 + one) % kOrders) +
                      (one == 0 ? "" : fmt::format(":{}", family.schedules * i + one)) +
                      fmt::format("^{}", first_faults + one * kFaultsPerRun + i));
+    // Clean blocks are evicted in this run, so reads reach the disk, and some of them fail.
+    if (family.faults != 0 && family.in_whole)
+      list.push_back(with_disk_and_order(name, family.disk, kEvictingOrder) +
+                     fmt::format("^{}", first_faults + in_process::kFirstReadFaults + i));
   }
   return list;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "harness/explorer/in_process/io_errors.h"
 #include "harness/workload/ace.h"
 #include "harness/workload/families.h"
 
@@ -59,7 +60,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
       EXPECT_EQ(controls.count(system->full_name() + "/" + workload), 1U) << workload;
     }
   }
-  EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 3 * 12U + 3 * 6U + 3 * 6U)
+  EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 4 * 12U + 4 * 6U + 4 * 6U)
       << "an explicit selection has all workloads";
   const SchemesPlan none = plan_of("lfs-schemes/old-log");
   ASSERT_EQ(none.size(), 1U);
@@ -169,15 +170,22 @@ TEST(SchemesPlan, SelectsWorkloadsWithIoErrors) {
 }
 
 TEST(SchemesPlan, RunsEachWorkloadOfAFamilyWithIoErrorsToo) {
-  std::map<std::string, int> plain, with_faults;  // numbers of runs, by workload
+  // Numbers of runs, by workload. In the runs `with_failing_reads`, only reads fail.
+  std::map<std::string, int> plain, with_faults, with_failing_reads;
   const SchemesPlan plan = plan_of("ufs-schemes/chains/regrowth");
   for (std::uint64_t i = 0; i < plan.size(); ++i) {
     const auto trial = parse_schemes_workload(plan.at(i).workload);
     ASSERT_TRUE(trial) << trial.error().message();
-    ++(trial->faults ? with_faults : plain)[trial->name + "@" + trial->disk];
+    const bool reads_fail =
+        trial->faults && *trial->faults % in_process::kFaultSeeds >= in_process::kFirstReadFaults;
+    ++(reads_fail      ? with_failing_reads
+       : trial->faults ? with_faults
+                       : plain)[trial->name + "@" + trial->disk];
+    EXPECT_TRUE(!reads_fail || trial->order % 4 == 2) << "clean blocks are evicted";
   }
   EXPECT_EQ(plain.size(), 40U + 12U);
   EXPECT_EQ(with_faults, plain);
+  EXPECT_EQ(with_failing_reads, plain);
 }
 
 TEST(SchemesPlan, SelectsWorkloadsWithADamagedImage) {

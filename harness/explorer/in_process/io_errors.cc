@@ -17,6 +17,7 @@ Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, s
   do {
     const bool in_an_area = random.below(kAnywhereOneIn) != 0;
     faults.push_back(os::draw_fault(random, in_an_area ? areas : anywhere));
+    if (seed % kFaultSeeds >= kFirstReadFaults) faults.back().op = model::Op::read;
     if (!in_an_area) faults.back().nth = 1 + random.below(kAnywhereNthMax);
   } while (faults.size() < 2 && random.below(kSecondOneIn) == 0);
   return faults;

@@ -15,6 +15,9 @@
 
 namespace headcrash::in_process {
 
+/// Of each kFaultSeeds successive seeds, those from kFirstReadFaults on generate only failing reads.
+inline constexpr std::uint64_t kFaultSeeds = 1000, kFirstReadFaults = 900;
+
 /// Generates one or two faults for this disk. Each affects either one of the file system's areas
 /// (FileSystemType::fault_areas) or a random position on the disk.
 Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed);

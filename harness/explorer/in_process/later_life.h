@@ -3,7 +3,8 @@
 // cuts; then the recovered disk is used, emptied and filled.
 //
 //   crash state -> recovery, cut once or twice -> recovery, judged again (check_state.h)
-//     -> mount, random operations in a new directory, unmount -> exact counts
+//     -> mount, random operations in a new directory, unmount -> exact counts; or an unmount with
+//        pending changes
 //     -> mount, same content, everything removed, a full disk, all removed, unmount -> exact counts
 //
 // The recovery is a repair by fsck. If a mount suffices to recover the state, it may be a mount

@@ -1,12 +1,16 @@
 // Tests the order of requests, runs with several users, and settled runs (record_run.h).
 #include "harness/explorer/in_process/record_run.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <array>
 
 #include "fs-adapters/registry.h"
 #include "harness/explorer/in_process/check_state.h"
 #include "harness/explorer/in_process/disk_explorers.h"
 #include "harness/explorer/in_process/persistence_points.h"
+#include "harness/run/text_hash.h"
 #include "harness/workload/families.h"
 #include "plugin/base/testing/temporary_folder.h"
 
@@ -96,6 +100,53 @@ TEST_F(RecordedRuns, ANearlyFullDiskHasNoSpaceUntilSomeIsFreed) {
           failed.operation < filled && failed.outcome == workload::Outcome::partial ? 1 : 0;
     EXPECT_GT(while_filling, 0U) << number;
   }
+}
+
+/// Runs a member of a family with the options that the campaign with this seed uses.
+struct CampaignRun {
+  const char *type, *system, *disk, *family;
+  std::uint64_t number;
+  const char* suffix;
+  std::uint64_t campaign_seed;
+  RunOptions options;
+};
+
+class SoundRuns : public testing::TestWithParam<CampaignRun> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    InProcess, SoundRuns,
+    testing::Values(
+        // The last reads start a cleaner, which counts the blocks that it moves twice.
+        CampaignRun{"lfs", "eager-cleaner", "deep", "truncation", 6, "@deep~1", 1994, {.order = 1}},
+        // A repeated write is refused while a commit is under way.
+        CampaignRun{"snapfs",
+                    "snapshots-at-once",
+                    "tiny",
+                    "full-users",
+                    1,
+                    "@tiny~3:6",
+                    2027,
+                    {.order = 3, .schedule = 6}}));
+
+TEST_P(SoundRuns, DoNotFail) {
+  const CampaignRun& run = GetParam();
+  const auto system = adapters::find_system(run.type, run.system);
+  ASSERT_TRUE(system) << system.error().message();
+  TemporaryFolder folder;
+  DiskExplorers explorers(folder.path());
+  const auto explorer = explorers.get(run.disk, **system);
+  ASSERT_TRUE(explorer) << explorer.error().message();
+  const FormattedDisk& formatted = (*explorer)->formatted;
+  const auto operations = *workload::family_member(run.family, run.number);
+  const std::string name = fmt::format("{}/{}{}", run.family, run.number, run.suffix);
+  RunOptions options = run.options;
+  options.seed = run::hash_text(name, run.campaign_seed);
+  options.cache_bytes = std::array{4 << 20, 512 << 10, 192 << 10}.at(options.seed % 3);
+  StateDisk disk(formatted.bytes, formatted.log_at);
+  const auto recorded =
+      record_run(formatted, disk, **system, operations, options, folder.path() / "run.hcrec");
+  ASSERT_TRUE(recorded) << recorded.error().message();
+  EXPECT_FALSE(recorded->failure) << *recorded->failure;
 }
 
 TEST_F(RecordedRuns, SettlesAtASyncAndAtTheEndUnlessANamelessFileIsOpen) {
