@@ -177,8 +177,8 @@ struct CrashPage {
 /// The fate, in a crash state, of a write that could be lost at the cut (at_risk).
 enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 
-/// Returns the fate of the page's request with the index `request` in a state. `state` is null if
-/// there is no state.
+/// Returns what happened in `state` to the request at index `request` of the page. The result is
+/// unknown if `state` is null or is built from members' media.
 Fate fate_of(const TimelineState* state, std::size_t request);
 
 /// Returns true if a cut before `event` could remove the write: the write was submitted before
