@@ -43,8 +43,9 @@ namespace headcrash::adapters {
 
 // ---- check results
 
-/// Severity of a finding. `stale`: every power cut leaves it. `residue`: a power cut may leave it
-/// even if updates were ordered correctly, and fsck removes it. `damage`: only a fault causes it.
+/// Severity of a finding. `stale`: left behind by every power cut. `residue`: may be left behind by
+/// a power cut even if updates were ordered correctly; fsck removes it. `damage`: caused only by a
+/// fault.
 enum class Severity : std::uint8_t { stale, residue, damage };
 
 /// A kind of finding that a type's checker can report. Kinds are constants of the type, so `name`
@@ -79,7 +80,7 @@ using Counters = std::vector<Counter>;
 struct CheckReport {
   std::vector<CheckFinding> findings;
   std::uint64_t more_findings = 0;  ///< number of findings beyond CheckOptions::findings_max
-  bool was_clean = false;           ///< the image was marked as unmounted before
+  bool was_clean = false;           ///< the image was already marked as unmounted
   /// The image is not clean, but its log (journal, roll-forward) can recover it.
   bool log_in_use = false;
   bool unrepaired = false;  ///< a repair was made, but findings remain
@@ -107,8 +108,8 @@ struct CheckOptions {
   /// without an external log. Has no effect on file systems without an external log.
   bool without_log = false;
   /// Digests of the store's current sectors, for callers that check many states of one store. A
-  /// sector of zeroes has the digest 0. Sectors with equal digests have equal bytes, even in
-  /// different states that the checker checks. A repair writes through the store, which updates the
+  /// sector of zeroes has the digest 0. Sectors with equal digests have equal bytes, even if the
+  /// sectors belong to different states. A repair writes through the store, which updates the
   /// digests. If empty, the digests are unknown, so the checker reads everything. Findings must not
   /// depend on whether digests are available; the lab verifies this.
   model::SectorDigests digests = {};

@@ -49,10 +49,10 @@ enum class Kind : std::uint8_t {
   complement,
   half_word,
   itself,       ///< sets the word to the address of the word's own sector
-  copy_word,    ///< copies another word from an area
+  copy_word,    ///< overwrites the word with a word from any area
   size,         ///< sets a 64-bit word to one of kSizes
   fill_itself,  ///< fills the rest of the sector with the sector's own address
-  copy_sector,  ///< copies a sector from another area
+  copy_sector,  ///< overwrites the sector with a sector from another area
   /// Copies the word into the next two words. Pointers of different levels then refer to the same
   /// block.
   deeper,

@@ -53,8 +53,8 @@ std::string text_of(const model::SectorStore& image, const std::string& path) {
   return text;
 }
 
-/// Copies the disk as a power cut would leave it now, and repairs the copy. Expects only permitted
-/// findings. Returns the repaired image.
+/// Copies the disk, in the state that a power cut at this moment would leave behind, and repairs
+/// the copy. Expects only permitted findings. Returns the repaired image.
 std::unique_ptr<media::MemoryStore> as_after_a_cut(const Mounted& m) {
   auto image = bench::copy_of(*m.store);
   Fsck fsck;

@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t kKiB = 1 << 10;
 constexpr std::uint64_t kPlainBytes = 16 << 20, kPlainLogBytes = 1 << 20;
 
-/// Returns the size of a journal for four transactions of two operations each, as in
-/// journal_fragments_min(), but in whole blocks.
+/// Returns the minimum size of a journal, in bytes. The journal has room for four operations, as in
+/// journal_fragments_min().
 constexpr std::uint64_t shortest_journal(std::uint64_t block_bytes, std::uint64_t groups = 2) {
   return (4 * (16 + groups) + 1) * block_bytes;
 }

@@ -72,8 +72,8 @@ Result<void> make_folder(const ExploreArguments& arguments) {
   return {};
 }
 
-/// Removes the recordings in `folder`, which an interruption has left incomplete. Does nothing if
-/// `folder` is empty.
+/// Removes the run's recordings from `folder`, because an interruption has left them incomplete.
+/// Does nothing if the path `folder` is empty.
 void remove_recordings(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;

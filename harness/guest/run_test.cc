@@ -87,8 +87,8 @@ TEST(RunOperations, RandomThreadsFinish) {
 TEST(RunOperations, AFailureEndsAllThreads) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // The run fails while thread 0 waits until thread 1 has reported its sync, and while thread 2
-  // waits at the join. Both threads must stop waiting.
+  // The run fails at a time when thread 0 is waiting for thread 1 to report its sync, and thread 2
+  // is waiting at the join. Both threads must stop waiting.
   const Seen seen =
       run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
   EXPECT_EQ(seen.failed, std::vector<std::size_t>{1});
@@ -99,8 +99,8 @@ TEST(RunOperations, AFailureEndsAllThreads) {
 TEST(RunOperations, MayContinueAfterAFailure) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // The failed fsync must not block thread 1. The later fsync of `a`, which is then missing, must
-  // still be executed, and must fail.
+  // The failed fsync must not block thread 1. The later fsync of `a` must still be executed. It
+  // must fail, because `a` no longer exists then.
   const Seen seen = run_all(list_of("create a\nfsync none\n@1 sync\nunlink none\njoin\nfsync a\n"),
                             vfs, {.continue_after_failure = true});
   EXPECT_EQ(seen.failed, (std::vector<std::size_t>{1, 3}));

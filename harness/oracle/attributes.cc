@@ -155,8 +155,8 @@ Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistor
       states == holder.attributes.end() || states->second.empty() || !states->second.back().second;
   const bool may_be_absent =
       name == kAccessAcl || name == kDefaultAcl || holder.unclear_attributes.contains(name);
-  // The attribute may never have been set, because an operation may be skipped if the file system
-  // does not support extended attributes. In this case, the removal is skipped, too.
+  // The attribute may never have been set, because the operation that sets it may be skipped if the
+  // file system does not support extended attributes. In this case, the removal is skipped, too.
   if (has_none && (disturbed_ || may_be_absent)) return {};
   if (has_none) return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, name));
   set_attribute(holder, name, std::nullopt);

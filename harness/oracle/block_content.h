@@ -1,9 +1,10 @@
 #pragma once
 // The contents of one block of a file, computed from the events in the file's history (history.h).
 //
-// A stamp contains the file and block for which it was written. After a collapse, insert or clone,
-// a block holds a stamp with another block number. The difference between the two numbers is the
-// block's displacement. Blocks that were moved together have equal displacements.
+// A stamp contains the numbers of the file and the block for which it was written. After a
+// collapse, insert or clone, a block holds a stamp with another block number. The difference
+// between the two numbers is the block's displacement. Blocks that were moved together have equal
+// displacements.
 
 #include <array>
 #include <cstdint>
@@ -44,8 +45,8 @@ struct BlockContent {
 /// Returns the first bytes of the block, if they are known.
 BlockHead head_of(const BlockContent& held, std::uint64_t block);
 
-/// Returns the contents that the event gives to a block in the event's range. `before` is the
-/// previous contents; a truncation or a punched hole may keep part of it.
+/// Returns the contents that the event gives to a block in the event's range. `before` holds the
+/// previous contents; a truncation or a punched hole may keep a part of them.
 BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
 /// Returns the contents of the block after the event. If a short write leaves all bytes of the

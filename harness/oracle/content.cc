@@ -104,9 +104,8 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
 }
 
-/// Returns true if the file may have grown after the persistence point `cover`, and its size before
-/// or after the growth is inside the range. When a file grows, the file system allocates the units
-/// at both sizes.
+/// Returns true if, after the persistence point `cover`, the file may have grown from or to a size
+/// inside the range. When a file grows, the file system allocates the units at both sizes.
 bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
                 const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::uint64_t before = 0;
@@ -620,7 +619,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
 }
 
 /// Lowers the tier of each POSIX finding whose kind is not in `by_posix`. `by_posix` contains the
-/// findings with Covers::posix, that is, with only the persistence points that POSIX promises.
+/// findings of a judgement with Covers::posix, which uses only the persistence points that POSIX
+/// promises.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

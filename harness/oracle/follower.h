@@ -207,7 +207,8 @@ class Follower {
   void inherit_attributes(ObjectId directory, TokenId token);
   static void lose_capability(ObjectHistory& of);
   Result<void> change_inode(const workload::Operation& operation);
-  /// Records that the contents of a file or directory have changed, and thus its modification time.
+  /// Records a change to the contents of a file or directory. The change also affects the
+  /// modification time.
   void modified(ObjectHistory& file) {
     lose_capability(file);
     if (!file.times.empty() && file.times.back().second)

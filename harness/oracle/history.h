@@ -72,7 +72,7 @@ struct BlockHole {
 };
 /// The first bytes of a block. A dump reports these bytes if the block is not a stamp.
 using BlockHead = std::array<std::byte, 32>;
-/// A change that an operation makes to the contents of a range of blocks.
+/// A change that an operation makes to the bytes in a range of blocks.
 struct BlockEvent {
   enum class Kind : std::uint8_t {
     stamp,  ///< the stamp of `version`; the last block has only its first `bytes` bytes

@@ -109,7 +109,7 @@ const std::vector<Finding>& RepeatedJudge::judge(std::optional<std::size_t> pers
   const auto alone = [&](const SeenObject& seen) {
     return by_itself && seen.lone != kNotLone && seen.object->links == 1;
   };
-  bool twice = false;  // a directory lists some name twice; all names are then judged
+  bool twice = false;  // a directory lists a name twice; all names are then judged
   for (const SeenObject& seen : tree) {
     if (!alone(seen) || !at.fine.contains(seen.digest))
       rest_.push_back(seen.object);

@@ -2,10 +2,11 @@
 // An oracle for many similar trees from the same run. Judges again only those parts of a tree whose
 // result may differ.
 //
-// Each object of a tree has a digest of everything that the oracle examines. If a tree was already
-// judged at the same persistence point, it is not judged again. A lone name can be judged
-// independently of other names (lone_names.h). It is not judged again if an earlier tree without
-// findings had the same contents under this name. The results equal those of Oracle::judge().
+// Each object of a tree has a digest of everything that the oracle examines. A tree is not judged
+// again if an equal tree was already judged at the same persistence point. A lone name can be
+// judged independently of other names (lone_names.h). A lone name is not judged again if an earlier
+// tree without findings had the same contents under this name. The results equal those of
+// Oracle::judge().
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,7 @@
-// Tests the oracle with a file system that keeps exactly its promises (reference_model.h). The
-// oracle must accept every tree after a cut, and must find every class of damage. The judge for
-// many trees (repeated_judge.h) must return the same findings.
+// Tests the oracle with a file system that keeps its promises and nothing more (reference_model.h).
+// The oracle must accept every tree that a cut produces. After the tree has been damaged, the
+// oracle must reject it, for every class of damage. The judge for many trees (repeated_judge.h)
+// must return the same findings.
 #include <gtest/gtest.h>
 
 #include <algorithm>

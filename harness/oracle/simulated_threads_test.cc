@@ -1,8 +1,8 @@
 // Simulates concurrent threads. A scheduler interleaves the operations of a list at random,
 // following the rules in operation.h, and cuts the power between any two steps. A file system that
-// keeps exactly its promises (reference_model.h) executes the operations in this order and produces
-// a tree. The oracle knows only the list and the last point that was reported. The oracle must
-// accept the tree, and must find damage to it.
+// keeps its promises and nothing more (reference_model.h) executes the operations in this order and
+// produces a tree. The oracle knows only the list and the last point that was reported. The oracle
+// must accept this tree, and must reject it after it has been damaged.
 #include <gtest/gtest.h>
 
 #include <algorithm>

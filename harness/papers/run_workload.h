@@ -35,8 +35,8 @@ struct WorkloadRun {
   /// of the syncer's sweep.
   os::TimeNs begins_after_ns = 0;
   Repair repair = Repair::as_needed;  ///< repair after a cut
-  /// Time from the start of the last phase before the cut until the power is cut. Calls of that
-  /// phase may then fail. 0 cuts the power at the end of the phase.
+  /// The power is cut at this time after the start of the last phase before the cut. Calls in that
+  /// phase may then fail. If 0, the power is cut at the end of the phase.
   os::TimeNs cut_after_ns = 0;
 };
 

@@ -243,7 +243,7 @@ std::vector<Operation> no_room(std::uint64_t number) {
 namespace {
 
 /// Returns a multiple of a block size, or a number that differs from a multiple by one or by a part
-/// of a block. The number of blocks is either small, or one at which indirect blocks begin.
+/// of a block. The number of blocks is either small, or a number at which indirect blocks begin.
 std::uint64_t draw_edge(Drawing& list) {
   constexpr std::array<std::uint64_t, 3> kBlocks{512, 1024, 2048};
   constexpr std::array<std::uint64_t, 8> kCounts{0, 1, 2, 3, 7, 12, 13, 14};

@@ -42,7 +42,7 @@ class RandomHistory {
  public:
   explicit RandomHistory(const RandomOptions& options) : options_(options), random_(options.seed) {
     invariant(options.threads >= 1 && options.threads <= kThreadsMost,
-              "the number of threads must be from 1 to kThreadsMost");
+              "the number of threads must be positive and within the limit of operation lists");
   }
 
   std::vector<Operation> generate() {

@@ -53,7 +53,7 @@ void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors
 
 /// The text of a profile and its origin.
 struct FoundProfile {
-  std::string file;  ///< name for errors
+  std::string file;  ///< name to use in error messages
   /// Identifies the file; equal for all paths to the same file.
   std::string identity;
   std::filesystem::path folder;  ///< relative paths in the file start here; empty if built in

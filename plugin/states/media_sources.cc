@@ -125,8 +125,9 @@ class MemberSource final : public StateSource {
   std::string bound() const override {
     if (steps_.empty()) return {};
     return "states in which one member lags the others by 1, 2, 4 or 8 media writes, or two "
-           "members lag by one; none lags behind a promise to the host, or behind a request that "
-           "the array sent after the member's next reply";
+           "members lag by 1; the cut precedes every event that shows that a stopped member was "
+           "still running: a promise to the host, or a request that the array sent after the "
+           "member's next reply";
   }
 
  private:
@@ -153,7 +154,7 @@ class MemberSource final : public StateSource {
     return std::min(promise, first_from(sent_, answer, end));
   }
 
-  /// Returns how many media writes the other members complete after this member has stopped and
+  /// Returns how many media writes the other members complete after this member has stopped, but
   /// before limit_of(step).
   std::size_t others_until_limit(const Step& step) const {
     const std::uint64_t limit = limit_of(step);

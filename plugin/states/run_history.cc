@@ -207,7 +207,8 @@ std::uint64_t RunHistory::events() const {
   return state_->events;
 }
 std::uint64_t RunHistory::fingerprint(std::uint64_t event) const {
-  invariant(event <= state_->events, "the recording must contain all events of a fingerprint");
+  invariant(event <= state_->events,
+            "the recording must contain every event that the fingerprint covers");
   return state_->fingerprints[event];
 }
 bool RunHistory::has_media_events() const {

@@ -158,8 +158,8 @@ bool Allocator::in_pieces() const {
          std::uint64_t{volume_.super.data_fragments} * percent;
 }
 
-/// Searches all groups, beginning at the hot spot. Finally searches the part of the first group
-/// that precedes the hot spot.
+/// Searches all groups, beginning at the hot spot. Finally, searches the part of the first group
+/// before the hot spot.
 VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t fragments,
                                                                   const CoreInode& inode) {
   const Geometry& geometry = volume_.geometry;

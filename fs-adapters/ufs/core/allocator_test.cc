@@ -1,4 +1,4 @@
-// Tests allocation (allocator.h), one test for each row of its table.
+// Tests allocation. There is one test for each row of the table in allocator.h.
 #include "fs-adapters/ufs/core/allocator.h"
 
 #include <cerrno>

@@ -1,7 +1,7 @@
 #pragma once
-// The bmap cache: addresses of a file's last blocks, stored next to its inode instead of in the
-// indirect block (Peacock, Kamaraju and Agrawal 1998, section 3.3). An append changes the inode
-// anyway. With the address in the same sector, it writes one metadata block instead of two.
+// The bmap cache: addresses of a file's last blocks, stored next to the file's inode instead of in
+// the indirect block (Peacock, Kamaraju and Agrawal 1998, section 3.3). An append changes the inode
+// anyway. With the address in the same sector, an append writes one metadata block instead of two.
 //
 //   file's blocks   ... 40 41 42 | 43 44 45 | ...    43 to 45 are valid in the cache; the
 //                                  cache             indirect block gets them at the next merge

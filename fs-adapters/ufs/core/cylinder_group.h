@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kGroupFixedBytes = 168;
 class CylinderGroup {
  public:
   /// Validates a header. Returns an empty string if the bytes (header_bytes() or more) are a valid
-  /// header of that group; otherwise, the reason why they are not.
+  /// header of group `group`. Otherwise, returns the reason why they are not.
   static std::string problem_of(const Geometry& geometry, std::span<const std::byte> header,
                                 std::uint32_t group);
   /// Creates a view of a valid header, whose bytes must outlive it.
@@ -74,8 +74,8 @@ class CylinderGroup {
   void use_inode(std::uint32_t inode, bool directory);   ///< `inode` must be free
   void free_inode(std::uint32_t inode, bool directory);  ///< `inode` must be in use
 
-  // In the following functions, `fragment` is a fragment number. The number of each block's first
-  // fragment is a multiple of fragments_per_block().
+  // In the following functions, `fragment` is a fragment number. Blocks begin at multiples of
+  // fragments_per_block().
   bool fragment_free(std::uint32_t fragment) const;
   bool block_free(std::uint32_t fragment) const;
   /// run_free() returns true if all fragments of the run are free, and run_used() if all are in

@@ -33,7 +33,8 @@ using tree::BlockWanted;
 VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                             const BlockWanted& wanted);
 
-// For files with a bmap cache (bmap_cache.h). Implemented in bmap_merge.cc.
+// The next two functions are for files with a bmap cache (bmap_cache.h), and are implemented in
+// bmap_merge.cc.
 //
 // Copies the cached addresses to the indirect block. The in-core cache does not change. Afterwards,
 // the caller must write the indirect block and then the inode without a cache.

@@ -27,8 +27,8 @@ struct MountOptions {
   SchemeKind scheme = SchemeKind::conventional;
   SchemeOptions options = {};
   AllocationOptions allocation = {};
-  /// Maximum number of bytes of one file that may be in flight when blocks are written as soon as
-  /// they are full (write_behind.h). If 0, data waits for the syncer instead.
+  /// Full blocks are written immediately (write_behind.h). This is the maximum number of bytes in
+  /// flight for one file. If 0, data waits for the syncer instead.
   std::uint64_t write_behind_bytes = 0;
   /// Features that the scheme requires. A file system that lacks one of them is rejected.
   Features needs = {};

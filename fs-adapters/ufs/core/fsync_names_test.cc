@@ -68,7 +68,7 @@ class FsyncNames : public testing::TestWithParam<Setup> {
  protected:
   FsyncNames() : m_(GetParam(), without_background_writes()) { m_.mount(); }
 
-  /// Saves a copy of the disk as a power cut would leave it now.
+  /// Saves a copy of the disk, in the state that a power cut at this moment would leave behind.
   void keep_image() { image_ = bench::copy_of(*m_.store); }
   void end() {
     m_.unmount();

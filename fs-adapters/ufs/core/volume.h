@@ -5,10 +5,10 @@
 // (buffer_cache.h). fsync and sync fail while something that they cover has not been written. Four
 // kinds of errors stop the file system. The first is an I/O error in an operation that has already
 // changed something. The second is a failed write on which later writes depend, as each scheme
-// defines. The third is a failed write of the journal. The fourth is unwritable blocks that take
-// more than half of the cache. A stopped file system can be read, but writes nothing, so that the
-// disk remains in the state of a power cut at that instant. It is not marked clean when it is
-// unmounted.
+// defines. The third is a failed write of the journal. The fourth occurs when blocks that cannot be
+// written fill more than half of the cache. A stopped file system can be read, but writes nothing,
+// so the disk stays as if the power had been cut at that instant. A stopped file system is not
+// marked clean when it is unmounted.
 //
 // A fiber acquires locks in this order: the rename lock, inodes (a directory before its children;
 // for rename, ancestors first, tree/file_system.h), a directory block, indirect blocks (upper

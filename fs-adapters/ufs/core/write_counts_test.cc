@@ -72,8 +72,8 @@ TEST(WriteCounts, NoOrderMatchesAsync) {
   expect_near(w.remove_flush, 10);
 }
 
-/// The only metadata write for which Sprite OFS waits is that of a removed inode (Rosenblum 1992,
-/// section 6.2.1.1).
+/// Sprite OFS waits for only one kind of metadata write, the write of a removed inode (Rosenblum
+/// 1992, section 6.2.1.1).
 TEST(WriteCounts, NoOrderCanWaitForRemovedInodes) {
   bench::Setup setup = bench::setup_named("no-order");
   setup.mount.options.removed_inode = LastWrite::synchronous;

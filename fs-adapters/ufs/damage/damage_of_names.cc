@@ -185,8 +185,8 @@ bool apply_uncounted_name(Damaging& image) {
   return true;
 }
 
-/// Adds the temporary name of an interrupted exchange. It is the file's only name if `alone` is
-/// set; otherwise, the file keeps its other name.
+/// Adds the temporary name that an interrupted exchange gives to a file. If `alone` is true, the
+/// temporary name is the file's only name; otherwise, the file also keeps its real name.
 bool apply_name_of_exchange(Damaging& image, bool alone) {
   const auto name = image.take_name([&](const PlacedName& one) {
     return of_files(image)(one) && image.survey().names_of(one.inode).size() == 1;

@@ -21,14 +21,14 @@ namespace headcrash::ufs::damage {
 
 class DamageTrials {
  public:
-  /// The type of a function that repairs an image; tests pass their own. `contents` is as in
-  /// FsckOptions and may be empty.
+  /// A function that repairs an image; tests pass their own functions. `contents` has the same
+  /// meaning as FsckOptions::contents, and may be empty.
   using Repair = std::function<Result<ufs::FsckReport>(model::SectorStore& store,
                                                        const model::SectorDigests& contents)>;
 
   /// `sound` must be an image of whole sectors, without contradictions. The image, fsck and audit
   /// must outlive this object. If `log_at` is set, the external log's image begins at that sector
-  /// (TrialDisk); the log is not damaged. Fails if the image is not sound.
+  /// (TrialDisk); trials do not damage the log. Fails if the image is not sound.
   static Result<DamageTrials> create(std::span<const std::byte> sound, ufs::Fsck& fsck,
                                      Audit& audit, std::uint64_t log_at = 0);
 

@@ -21,7 +21,7 @@ struct OwnedRun {
   /// Index of the inode's pointer through which the run is reached: 12 direct pointers, then 3
   /// indirect ones.
   std::uint32_t slot = 0;
-  /// The run that contains the pointer to this run; nullopt if the inode contains it.
+  /// The run that contains the pointer to this run; nullopt if the inode contains the pointer.
   std::optional<std::size_t> holder;
   std::uint32_t index = 0;  ///< index of the pointer within the run that contains it
   std::uint32_t level = 0;  ///< 0 for data

@@ -4,8 +4,8 @@
 
 namespace headcrash::ufs {
 
-/// If the write of zeroes has failed, stops the volume, because the write of a pointer to the
-/// zeroed blocks may already be in the driver, or may be issued next.
+/// Stops the volume if the write of zeroes has failed. The driver may already hold the write of a
+/// pointer to the zeroed blocks, or may receive this write next.
 void ZeroPage::done(os::RequestId, model::Status status) {
   if (status != model::Status::ok) volume_.stop();
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The checker: compares all redundant information of a file system, and repairs it on request.
+// The checker: compares all redundant information of a file system, and repairs the file system on
+// request.
 //
 //   phase 0   superblock, or a replica                 fsck_superblock.cc
 //             then the journal, if there is one        fsck_journal.cc
@@ -41,7 +42,7 @@ enum class FindingKind : std::uint8_t {
   // information is lost.
   totals,        ///< wrong summaries in the superblock or the groups
   group_totals,  ///< a group's counts do not match its maps
-  // Residue: findings that a power cut may leave even if updates were correctly ordered.
+  // Residue: findings that a power cut may leave behind even if updates were correctly ordered.
   leaked_blocks,   ///< `count` fragments are not free, but have no owner
   leaked_inode,    ///< an inode is in use according to the map, but is not allocated
   links_too_high,  ///< the link count exceeds the number of names
@@ -79,8 +80,8 @@ enum class FindingKind : std::uint8_t {
 };
 std::string_view name_of(FindingKind kind);
 
-/// Severity of a finding. `stale`: every power cut leaves it. `residue`: a power cut may leave it
-/// even if updates were correctly ordered. `damage`: all other findings.
+/// Severity of a finding. `stale`: left behind by every power cut. `residue`: may be left behind by
+/// a power cut even if updates were correctly ordered. `damage`: all other findings.
 enum class Severity : std::uint8_t { stale, residue, damage };
 Severity severity_of(FindingKind kind);
 
@@ -98,8 +99,8 @@ struct Finding {
 struct FsckOptions {
   bool repair = false;
   /// If true, repairs only busy groups. The file system must mark busy groups
-  /// (Features::fast_check), and all other parts must be in a state that a power cut may leave.
-  /// Otherwise, the report is `unrepaired`, and a full repair must follow.
+  /// (Features::fast_check), and all other parts must be in a state that a power cut may leave
+  /// behind. Otherwise, the report is `unrepaired`, and a full repair must follow.
   bool fast = false;
   /// True if the device of an external journal is lost. The device is then neither read nor
   /// written, and a repair converts the file system to one without a journal. Has no effect on file

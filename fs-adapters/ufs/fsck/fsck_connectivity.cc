@@ -1,7 +1,7 @@
 // Phase 3 (fsck.h): every directory must be connected to the root through its parents. A directory
 // without a name is moved to lost+found, or freed if it is empty. If directories form a ring, one
-// of them is moved to lost+found. Once every directory has a name, each ".." must match. Until
-// then, the ".." of a directory without a name does not count as a link.
+// of them is moved to lost+found. Once every directory has a name, each ".." must refer to the
+// parent. Until then, the ".." of a directory without a name does not count as a link.
 
 #include <fmt/core.h>
 

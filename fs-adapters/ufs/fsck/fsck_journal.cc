@@ -53,7 +53,7 @@ void Fsck::State::check_journal() {
     if (auto done = remake_journal(*target, superblock); !done) failure = done.error();
     return;
   }
-  if (report.was_clean) return;  // false if the superblock is a replica
+  if (report.was_clean) return;  // was_clean is false if the superblock is a replica
   report.journalled = decoded->in_use;
   if (repairing())
     replay_in_place(Findings::all);

@@ -44,8 +44,8 @@ void Fsck::State::check_links() {
 }
 
 /// Returns the kind of finding for a link count that is too low. If the inode has a link tag, the
-/// count was lowered before a name was removed. A power cut may leave this state, so it is not
-/// damage.
+/// count was lowered before a name was removed. A power cut may leave this state behind, so the
+/// state is not damage.
 FindingKind Fsck::State::low_kind(InodeNumber number) {
   const bool tagged = !load_extension(number).live_tags(superblock.generation).empty();
   return tagged ? FindingKind::links_lowered : FindingKind::links_too_low;

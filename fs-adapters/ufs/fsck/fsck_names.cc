@@ -111,7 +111,7 @@ InodeNumber Fsck::State::dot_dot_of(CheckedDirectory& d) {
   return entry ? entry->inode : 0;
 }
 
-/// Removes the entry at an offset in a directory block that is not in memory.
+/// Removes the entry at `offset` in the directory block at `at`, which is not in memory.
 void Fsck::State::remove_name(FragmentAddress at, std::uint32_t offset) {
   std::array<std::byte, tree::kChunkBytes> chunk = {};
   const std::uint64_t lba = geometry.lba_of(at) + offset / tree::kChunkBytes;

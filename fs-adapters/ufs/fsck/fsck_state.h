@@ -147,9 +147,9 @@ struct Fsck::State {
   bool read_slots(InodeNumber number, std::span<std::byte> into);
   Inode load(InodeNumber number);
   InodeExtension load_extension(InodeNumber number);  ///< empty if there are no extensions
-  /// What happens to an inode's extension when the inode is written. `stays`: it is left unchanged.
-  /// `goes`: it is cleared. `without_tags`: only its link tags are removed, because the link count
-  /// has been corrected.
+  /// The effect of an inode's write on the inode's extension. `stays`: the extension is left
+  /// unchanged. `goes`: the extension is cleared. `without_tags`: only the link tags are removed,
+  /// because the link count has been corrected.
   enum class ExtensionFate : std::uint8_t { stays, goes, without_tags };
   void save(InodeNumber number, const Inode& inode, ExtensionFate extension = ExtensionFate::stays);
   // Returns the size of an inode, including its extension if the file system has extensions.
@@ -297,8 +297,8 @@ bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::u
   return false;
 }
 
-/// Visits the pointers below an indirect block. `seen` contains the block's pointers, with those of
-/// the bmap cache merged in. Returns true if a pointer in the block itself was changed.
+/// Visits the pointers below an indirect block. `seen` contains the block's pointers, merged with
+/// those of the bmap cache. Returns true if a pointer in the block itself was changed.
 template <typename Visit>
 bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
                              std::span<const std::byte> seen, Visit& visit) {

@@ -11,8 +11,9 @@
 // one call per inode. Callers that arrive during a write of the header share the next write.
 // Marking freed space first, in any group, is our own rule; the paper does not mention it.
 //
-// An inode's mark reaches the disk before those of its fragments. Otherwise a torn header write
-// could leave a busy fragment whose owner is unknown, and a check would free the fragment.
+// An inode's mark reaches the disk before the marks of the inode's fragments. Otherwise a torn
+// header write could leave a busy fragment whose owner is unknown, and a check would free the
+// fragment.
 //
 // The marks of an operation stay until it ends, because the fiber that runs it holds the groups of
 // the operation.

@@ -46,8 +46,8 @@ class ForeignBlock {
 class BusyMarks {
  public:
   static constexpr std::size_t kForeignUnbounded = ~std::size_t{0};
-  /// Returns the size, in bytes, of a header that has maps up to `maps_end`, then busy marks, and a
-  /// list of foreign inodes of minimum length.
+  /// Returns the size, in bytes, of a header that contains maps up to `maps_end`, then busy marks,
+  /// and then a foreign-inode list of minimum length.
   static std::uint64_t header_bytes(std::uint64_t maps_end, std::uint32_t inodes,
                                     std::uint32_t fragments);
 

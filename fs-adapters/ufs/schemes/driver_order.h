@@ -33,7 +33,7 @@ class DriverOrder : public Scheme {
   void moves(const os::BufferKey& data) { moved_.insert(data); }
 
  private:
-  /// Data blocks that have not been written to their new address yet.
+  /// Data blocks that have not been written to their new addresses yet.
   std::set<os::BufferKey> moved_;
 };
 

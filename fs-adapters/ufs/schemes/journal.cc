@@ -83,7 +83,7 @@ void Journal::commit_later() {
   volume_.syncer.add_work(
       [this] {
         timer_ = false;
-        // Ignore the result, because a caller that needs it waits for the commit itself.
+        // Ignore the result. Callers that need the result also call commit_through().
         if (!volume_.abandoned) (void)commit_through(running_);
       },
       volume_.syncer.due_at(os::Content::data, options_.journal.interval_ns));

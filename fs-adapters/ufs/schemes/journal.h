@@ -149,7 +149,8 @@ class Journal : public Scheme {
   struct Logged {
     std::uint64_t sequence = 0;
     std::uint32_t start = 0, fragments = 0;
-    /// Number of images that are neither in place nor in a later transaction.
+    /// Number of images that are still needed: not in place yet, not replaced by an image in a
+    /// later transaction, and not the image of a freed block.
     std::size_t images = 0;
     bool orphans = false;
   };

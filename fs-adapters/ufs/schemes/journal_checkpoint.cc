@@ -123,7 +123,7 @@ bool Journal::checkpoint(std::uint64_t last) {
   return fine && !volume_.stopped();
 }
 
-/// When `logged_` has grown, drops the fragments whose images are no longer in the ring.
+/// If `logged_` has grown, removes from it the fragments whose images are no longer in the ring.
 void Journal::forget_logged() {
   if (logged_.size() < 2 * logged_kept_) return;
   std::erase_if(logged_, [&](const auto& one) { return one.second < super_.tail_sequence; });

@@ -13,7 +13,7 @@ namespace headcrash::ufs {
 
 namespace {
 
-/// The volume stops if unwritable blocks take more than 1/2 of the cache.
+/// The volume stops if blocks that cannot be written fill more than 1/2 of the cache.
 constexpr std::uint64_t kShareOfFailures = 2;
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {

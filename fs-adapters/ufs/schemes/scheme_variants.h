@@ -63,12 +63,12 @@ Result<SchemeVariant> find_scheme_variant(std::string_view name);
 /// Returns the promises by which the oracle judges the scheme.
 adapters::Promises promises_of(const SchemeVariant& scheme);
 
-/// Returns true if a power cut under this scheme may leave the finding.
+/// Returns true if a power cut under this scheme may leave the finding behind.
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
 /// For callers that do not know the scheme: returns true if some variant that is not a control may
-/// leave all of these findings. If the disk's journal is in use, only variants with a journal are
-/// considered.
+/// leave all of these findings behind after a power cut. If the disk's journal is in use, only
+/// variants with a journal are considered.
 bool permitted(const FsckReport& report);
 
 }  // namespace headcrash::ufs

@@ -239,8 +239,8 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::defer_link_drop(const Dropped
   return removal;
 }
 
-/// Drops a deferred link, in a work item. Takes only one lock at a time, because a moved inode may
-/// by now be an ancestor of its old parent.
+/// Drops a deferred link. Called from a work item. Takes only one lock at a time, because a moved
+/// inode may by now be an ancestor of its old parent.
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
@@ -353,8 +353,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   return written ? dropped : written;
 }
 
-/// Called when a directory is removed. Blocks of the directory that have not been written yet will
-/// never be written, so dependencies on their writes become dependencies on the write of the inode.
+/// Called when a directory is removed. The directory's unwritten blocks will never be written, so
+/// dependencies on these writes become dependencies on the write of the inode.
 void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode;) {
     BlockDependencies& dependencies = at->second;

@@ -1,5 +1,5 @@
-// Tests the history with real file systems. mke2fs and debugfs create an image, then debugfs
-// changes it. The blocks that differ become the writes.
+// Tests the history with real file systems. mke2fs and debugfs create an image, and then debugfs
+// changes the image. Each block that differs becomes a write.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>

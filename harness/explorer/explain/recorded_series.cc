@@ -337,8 +337,8 @@ class Series {
     return {};
   }
 
-  /// Updates the progress of a rebuild. A rebuild writes its member from start to end. Writes
-  /// elsewhere on the member are therefore not part of the rebuild.
+  /// Updates the progress of a rebuild. A rebuild writes its member from start to end. Writes that
+  /// do not continue this sequence are therefore not counted.
   void rebuild_reached(const Event& event) {
     const bool rebuilt = std::ranges::any_of(
         devices_, [&](const Device& each) { return each.rebuilding == event.device; });

@@ -23,8 +23,8 @@ struct RecordedSeries {
   std::vector<std::string> notes;
 };
 
-/// Returns the geometry of a drive. `profile` is the name of its profile in the recording. Returns
-/// null if the profile is unknown or does not describe a hard disk.
+/// Returns the geometry of a drive. `profile` is the name of the drive's profile in the recording.
+/// Returns null if the profile is unknown or does not describe a hard disk.
 using FindGeometry = std::function<std::unique_ptr<model::Geometry>(const std::string& profile)>;
 
 /// Computes all series. Fails if the recording cannot be read.

@@ -309,7 +309,7 @@ bool StateCheck::check_stage_on_host() {
   return true;
 }
 
-/// Returns true if the superblock has the flag of a log that needs a replay. The flag is checked
+/// Returns true if a flag in the superblock says that the log needs a replay. The flag is checked
 /// because some kernels do not always report a replay.
 bool StateCheck::has_log() const {
   if (filesystem_.replay_sign_at == 0) return false;

@@ -403,7 +403,7 @@ class TwoDiskGuest : public PooledGuest {
   static constexpr const char* kExternal = "ext4-external-journal";
 
   /// Makes the guest's kernel assume that the data disk is write-through. The kernel then sends no
-  /// flushes to it.
+  /// flushes to the disk.
   static void set_data_write_through(bool write_through) {
     StageGuest& guest = pool_->guest(0);
     ASSERT_TRUE(guest.load(guest.empty_disks()));

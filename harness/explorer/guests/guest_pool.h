@@ -1,5 +1,5 @@
 #pragma once
-// A state server and one guest for each of its stages.
+// A state server, and one guest for each of the server's stages.
 
 #include "harness/explorer/guests/stage_guest.h"
 #include "plugin/base/scratch_folder.h"

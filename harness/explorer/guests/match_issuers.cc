@@ -114,7 +114,8 @@ class FilePages {
   }
 
   const FileSystemBlocks blocks_;
-  const std::uint64_t per_page_;  ///< blocks in a page; 0 if unknown or if a block is larger
+  /// Blocks in a page; 0 if unknown or if a block is larger than a page.
+  const std::uint64_t per_page_;
   std::map<FilePlace, const BlockEvent*> pages_, places_;
 };
 

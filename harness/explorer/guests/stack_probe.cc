@@ -56,7 +56,7 @@ class Probe {
   struct Blocks {
     std::uint64_t first, count;
   };
-  /// Chooses blocks from `from` on.
+  /// Chooses a random range of at most `most` blocks, none of them before block `from`.
   Blocks choose(std::uint64_t most, std::uint64_t from = 0) {
     const std::uint64_t count = most == 1 ? 1 : random_.below(most) + 1;
     return {from + random_.below(blocks_ - from - count), count};

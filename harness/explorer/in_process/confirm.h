@@ -13,7 +13,8 @@ namespace headcrash::in_process {
 
 enum class Minimise : std::uint8_t { first, none };
 /// Confirms the failures in a result of DiskExplorer::explore(). The other arguments must equal
-/// those of explore(). Replaces `recording`. Fails for the same reasons as explore().
+/// those that were passed to explore(). Replaces `recording`. Fails for the same reasons as
+/// explore().
 Result<void> confirm_failures(const FormattedDisk& formatted,
                               const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,

@@ -38,8 +38,8 @@ Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
   return {};
 }
 
-/// Creates a directory for the unfinished result. Its name is TARGET.partial, with a number if this
-/// name is taken.
+/// Creates a directory for the unfinished result. The directory is named TARGET.partial, followed
+/// by a number if this name is taken.
 Result<fs::path> make_folder_beside(const fs::path& target) {
   std::error_code error;
   if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);

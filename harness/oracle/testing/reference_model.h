@@ -1,5 +1,5 @@
 #pragma once
-// Simulates a file system for tests. This file system keeps exactly its promises and no more.
+// Simulates a file system for tests. This file system keeps its promises and nothing more.
 //
 // It shares no code with the oracle. The operations are first executed to learn which objects each
 // of them affects. A power cut then keeps a random subset of the name changes that are not

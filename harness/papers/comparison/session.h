@@ -38,8 +38,8 @@ struct RowLoss {
   std::string error, first_damage;
 };
 
-/// A case for which recovery times are measured: the size of the file system, and the duration of
-/// the work before the power cut.
+/// A case in which recovery times are measured. It consists of the size of the file system and the
+/// duration of the work before the power cut.
 struct RecoveryCase {
   std::string name;  ///< for example "10 GB, 10 s of work"
   double gb = 1;
@@ -98,7 +98,7 @@ class Session {
   std::optional<std::vector<RecoveryTable>> recoveries_;
 };
 
-/// Returns a claim with the numbers and the table of one column.
+/// Returns a claim with the numbers and the table that belong to one column.
 ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part,
                       const std::string& id);
 

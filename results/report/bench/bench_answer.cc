@@ -31,7 +31,7 @@ constexpr const char* kCharged =
     "virtual time with processor time ({} times the time on this host's processor): not "
     "deterministic, and different on another host";
 
-/// Joins names, such as "a, b, c, 3 more".
+/// Joins names into a text such as "a, b, c, 3 more".
 std::string named(const std::vector<std::string>& names, std::size_t most = kNamesMost) {
   const std::size_t shown = std::min(names.size(), most);
   std::string text =
@@ -91,7 +91,8 @@ std::vector<std::string> mixed_versions(const Run& run) {
 
 /// Returns true if guest and device have counted different numbers of bytes in a cell. The numbers
 /// of requests are not compared, because QEMU merges adjacent requests. Differences of a few blocks
-/// are ignored, because a file system may read ahead between the two readings of the counters.
+/// are ignored, because a file system may read ahead between the times at which the two counters
+/// are read.
 bool counts_deviate(const Entrant& entrant) {
   for (const Measurement& m : entrant.measurements) {
     for (std::size_t i = 1; i < measures().size(); ++i) {

@@ -39,8 +39,8 @@ struct AgedPhase {
 };
 std::optional<AgedPhase> aged_phase(const std::string& phase);
 
-/// The value of one parameter, and the text of the other parameters: for "files=1000 users=4" and
-/// the name "users", 4 and "files=1000". Values must be above 0.
+/// The value of one parameter, and the text of the other parameters. For the name "users" in
+/// "files=1000 users=4", `value` is 4 and `rest` is "files=1000". The value must be above 0.
 struct ParameterValue {
   std::int64_t value = 0;
   std::string rest;

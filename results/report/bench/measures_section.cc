@@ -142,7 +142,7 @@ std::string failed_trials(const Benchmark& bench) {
 }
 
 std::string trial_table(const Benchmark& bench) {
-  // In virtual time, the host's load has no influence, so the column for it is omitted.
+  // In virtual time, the host's load has no influence, so the column for the load is omitted.
   const bool host = !bench.in_virtual_time();
   std::vector<Column> columns = {
       {"trial"}, {"repetition", Kind::number}, {"seed", Kind::number}, {"clock"}, {"started"},

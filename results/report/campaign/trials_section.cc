@@ -110,7 +110,7 @@ std::string incidents_list(const Trial& trial) {
 }
 
 /// Returns a link to the trial's findings, which are shown with the bug. Returns an empty string if
-/// the trial has none.
+/// the trial has no findings.
 std::string findings_link(const Trial& trial) {
   if (trial.findings.empty()) return {};
   return fmt::format("<small><a href=\"#{}\">findings: {}</a></small>",

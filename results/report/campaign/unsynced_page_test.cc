@@ -22,7 +22,7 @@ class UnsyncedPageTest : public db::ScratchFolder {
                                      .versions_json = "{}",
                                      .accelerator = "tcg"}));
   }
-  /// Adds a trial with changes of four ages (in ms), one of each age. Changes whose age is at most
+  /// Adds a trial with four changes, each of a different age (in ms). Changes whose age is at most
   /// `oldest_lost` are lost.
   void add(const std::string& key, const std::string& filesystem, double bound, double oldest_lost,
            bool control = false) {

@@ -31,7 +31,8 @@ struct CiCase {
   int line = 1;                    ///< line in `source`
 };
 
-/// Paths from the command line of the files to write. A file whose path is empty is not written.
+/// Paths of the files to write, as given on the command line. A file whose path is empty is not
+/// written.
 struct CiFiles {
   std::string junit, sarif, summary;
   bool annotations = false;  ///< print GitHub's ::error lines on standard output

@@ -66,7 +66,7 @@ struct TimelineRequest {
   BlockClass block = BlockClass::other;
   std::string what;    ///< describes the block, such as "journal commit block of transaction 7"
   std::string issuer;  ///< functions and threads that issued the request; empty if unknown
-  std::string stack;   ///< call stack in the first issuer, the innermost function first
+  std::string stack;   ///< call stack of the first issuer, innermost function first
   std::string file;    ///< name of the file that the block belongs to; empty if unknown
   std::string bytes;   ///< the first kShownBytes bytes of the request's data
   std::optional<std::size_t> finding;  ///< index of a finding about the same file
@@ -160,7 +160,7 @@ struct CrashPage {
   /// Event at which the shown state was cut; the end of the recording if no state is shown.
   std::uint64_t cut = 0;
   std::uint64_t events = 0;  ///< number of events in the recording
-  /// range of the workload's events, without mkfs and unmount
+  /// Range of the workload's events, without those of mkfs and unmount.
   std::uint64_t first_event = 0, last_event = 0;
   /// The moment in the recording at which the recovery of the requested state begins.
   std::optional<Moment> recovery;
@@ -177,8 +177,8 @@ struct CrashPage {
 /// The fate, in a crash state, of a write that could be lost at the cut (at_risk).
 enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 
-/// Returns the fate of the page's request with the index `request` in a state. `state` is null if
-/// there is no state.
+/// Returns what happened in `state` to the request at index `request` of the page. The result is
+/// unknown if `state` is null or is built from members' media.
 Fate fate_of(const TimelineState* state, std::size_t request);
 
 /// Returns true if a cut before `event` could remove the write: the write was submitted before

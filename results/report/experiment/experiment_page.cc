@@ -339,7 +339,7 @@ std::vector<OwnPlot> plots_of(const Claim& claim) {
 }
 
 /// Returns the CSS class of a cell's bar. The bar has the colour of the file system or scheme that
-/// the cell names. It is hollow if the name is followed by a semicolon and a variation.
+/// the cell names. The bar is hollow if the name is followed by a semicolon and a variation.
 std::string bar_class(const std::string& cell) {
   const std::size_t varied = cell.find(';');
   std::string hue = "plain";
