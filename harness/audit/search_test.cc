@@ -53,7 +53,7 @@ std::vector<Need> needs(const Audit& audit) {
   return list;
 }
 
-TEST(AuditProgram, TellsNeededFromRedundantSites) {
+TEST(AuditProgram, DistinguishesNeededFromRedundantSites) {
   Program program;
   program.loses = [](const Experiment& each) { return each.skip.contains("b:log"); };
   const auto audit = program.audit();
@@ -70,7 +70,7 @@ TEST(AuditProgram, DropsAllRedundantSitesTogether) {
   EXPECT_EQ(program.experiments.back().skip, (std::set<std::string>{"a:log", "b:log", "c:log"}));
 }
 
-TEST(AuditProgram, FindsTheSitesThatMustStayWhenTheOthersAreDropped) {
+TEST(AuditProgram, KeepsOneOfTwoSitesThatCannotBothBeDropped) {
   Program program;
   program.loses = [](const Experiment& each) {
     return each.skip.contains("a:log") && each.skip.contains("b:log");
@@ -111,7 +111,7 @@ TEST(AuditProgram, FindsTheFewestMissingFlushes) {
   EXPECT_EQ(program.experiments.back().flush, (std::set<std::string>{"v"}));
 }
 
-TEST(AuditProgram, PrefersTheFlushAfterANewNameToThatAfterARemovedOne) {
+TEST(AuditProgram, PrefersAFlushAfterACreationToOneAfterARemoval) {
   std::set<std::string> flushed;
   const auto audit = audit_program(
       [&](const Experiment& each) -> Result<ExperimentOutcome> {
@@ -127,7 +127,7 @@ TEST(AuditProgram, PrefersTheFlushAfterANewNameToThatAfterARemovedOne) {
   EXPECT_EQ(audit->missing[0].site.call, "link");
 }
 
-TEST(AuditProgram, JudgesNoSiteOfAProgramThatNoFlushMends) {
+TEST(AuditProgram, LeavesSitesUnclearIfNoFlushFixesTheProgram) {
   Program program;
   program.unflushed = {"u"};
   program.maps = true;

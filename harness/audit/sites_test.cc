@@ -7,7 +7,7 @@
 namespace headcrash::audit {
 namespace {
 
-TEST(Sites, AreInTheOrderOfTheirFirstCalls) {
+TEST(Sites, AreOrderedByTheirFirstCalls) {
   Trace trace;
   trace.flushes[{.kind = "fsync", .stack = "a", .target = "log"}] = {
       .calls = 2, .ns = 10, .example = "log", .first = 4};
@@ -25,7 +25,7 @@ TEST(Sites, AreInTheOrderOfTheirFirstCalls) {
   ASSERT_EQ(sites[1].frames.size(), 1U);
 }
 
-TEST(Sites, FewTargetsOfAStackAreSeparateAndManyAreOne) {
+TEST(Sites, AreMergedIfAStackHasManyTargets) {
   Trace trace;
   for (const char* target : {"a", "b", "c", "d"})
     trace.flushes[{.kind = "fsync", .stack = "s", .target = target}] = {.calls = 1, .skipped = 1};
@@ -40,7 +40,7 @@ TEST(Sites, FewTargetsOfAStackAreSeparateAndManyAreOne) {
   EXPECT_EQ(counts_of(trace, sites[0]).skipped, 4U);
 }
 
-TEST(Sites, CountsAreThoseOfTheTarget) {
+TEST(Sites, CountOnlyCallsOnTheirTarget) {
   Trace trace;
   trace.flushes[{.kind = "fsync", .stack = "s", .target = "a"}] = {.calls = 1, .skipped = 1};
   trace.flushes[{.kind = "fsync", .stack = "s", .target = "b"}] = {.calls = 2};
@@ -48,13 +48,13 @@ TEST(Sites, CountsAreThoseOfTheTarget) {
   EXPECT_EQ(counts_of(trace, {.stack = "s", .target = "b"}).skipped, 0U);
 }
 
-TEST(Sites, TheCostIsThatOfOneExecutedCall) {
+TEST(Sites, CostIsTheMeanTimeOfExecutedCalls) {
   EXPECT_EQ(cost_ms({.kind = "fsync", .calls = 5, .skipped = 1, .ns = 8'000'000}), 2);
   EXPECT_FALSE(cost_ms({.kind = "fsync", .calls = 1, .skipped = 1}));
   EXPECT_FALSE(cost_ms({.kind = "O_DSYNC", .calls = 1, .ns = 8'000'000}));
 }
 
-TEST(TracerReport, IsParsedAsWritten) {
+TEST(TracerReport, ParsingInvertsFormatting) {
   Trace trace{.exit_code = 3, .ns = 77};
   trace.flushed_by_tracer = 5;
   trace.flushes[{.kind = "fsync", .stack = "s", .target = "log"}] = {

@@ -36,7 +36,7 @@ TEST(SourcePlace, NamesTheFunctionOfAnAddress) {
   EXPECT_EQ(place.function, "headcrash::audit::known_function_for_a_test");
 }
 
-TEST(SourcePlace, AnUnreadableObjectHasAnOffset) {
+TEST(SourcePlace, ShowsAnOffsetIfTheObjectIsUnreadable) {
   EXPECT_EQ(source_place({.object = "/no/such/store", .offset = 0x212}).text(), "store+0x212");
   EXPECT_EQ(source_place({.object = "", .offset = 0x212}).text(), "generated code");
 }
@@ -52,7 +52,7 @@ TEST(SourcePlace, DamagedTablesAreIgnored) {
   EXPECT_EQ(source_place(frame, scratch->path()).line, 0);
 }
 
-TEST(SourcePlace, PrefersTheLineToTheFunction) {
+TEST(SourcePlace, PrefersTheLineOverTheFunction) {
   EXPECT_EQ((SourcePlace{.file = "/src/store.c", .line = 212, .function = "commit"}).text(),
             "store.c:212");
   EXPECT_EQ((SourcePlace{.function = "commit", .object = "store"}).text(), "commit (store)");

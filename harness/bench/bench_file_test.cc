@@ -33,7 +33,7 @@ void expect_refused(const std::string& text, const std::vector<std::string>& wor
     EXPECT_NE(refused.error().message().find(word), std::string::npos) << refused.error().message();
 }
 
-TEST(BenchFile, ListsMultiplyToCells) {
+TEST(BenchFile, ExpandsListsIntoSeparateWorkloads) {
   const auto bench = parse_bench(kGood, "mine.toml");
   ASSERT_TRUE(bench) << bench.error().message();
   EXPECT_EQ(bench->name, "mine");
@@ -58,7 +58,7 @@ TEST(BenchFile, EachFileSystemIsCombinedWithEachKernel) {
   EXPECT_FALSE(load_bench("quick", {.kernels = {"7 3"}}));
 }
 
-TEST(BenchFile, ScaleFollowsTheValues) {
+TEST(BenchFile, ScaleSelectsTheDefaultValues) {
   const auto exact =
       parse_bench(replaced(kGood, "scale = \"scaled\"\nfiles = [200, 400]", ""), "mine.toml");
   ASSERT_TRUE(exact) << exact.error().message();
@@ -82,7 +82,7 @@ TEST(BenchFile, ErrorsSuggestTheNearestName) {
                  {"workload[1].tool", "\"fio\""});
 }
 
-TEST(BenchFile, AGuestInVirtualTimeHasOneClock) {
+TEST(BenchFile, VirtualTimeAppliesToAllDevices) {
   const auto real = parse_bench(kGood, "mine.toml");
   EXPECT_FALSE(real->virtual_time);
   const auto bench = parse_bench(kGood + "[guest]\nkind = \"virtual\"\n", "mine.toml");
@@ -140,7 +140,7 @@ TEST(BenchFile, RejectsUnmeasurableSettings) {
                  {"workload[1].job", "does not take a job"});
 }
 
-TEST(BenchFile, AWorkloadMayHaveASizePerDevice) {
+TEST(BenchFile, AcceptsADifferentWorkloadSizePerDevice) {
   const std::string small =
       replaced(kGood, "files = [200, 400]", "files = 200\ndevices = [\"hp-c2447\"]");
   const std::string large =
@@ -156,7 +156,7 @@ TEST(BenchFile, AWorkloadMayHaveASizePerDevice) {
                  {"workload[1].devices", "known: hp-c2447, sata-7200"});
 }
 
-TEST(BenchFile, AWorkloadMayHaveASizePerFileSystem) {
+TEST(BenchFile, AcceptsADifferentWorkloadSizePerFileSystem) {
   const std::string small =
       replaced(kGood, "files = [200, 400]", "files = 200\nfilesystems = [\"ext4\"]");
   const std::string large =
@@ -177,7 +177,7 @@ TEST(BenchFile, AWorkloadMayHaveASizePerFileSystem) {
                  {"workload[1].filesystems", "did you mean \"xfs\"?"});
 }
 
-TEST(BenchFile, AYearOfWaitingNeedsVirtualTime) {
+TEST(BenchFile, AYearOfIdleTimeRequiresVirtualTime) {
   const std::string ageing = replaced(kGood, "name = \"lfs-small-file\"", "name = \"ageing\"");
   const std::string year = replaced(ageing, "files = [200, 400]", "days = 364");
   expect_refused(year, {"workload", "604800 s", "--guest virtual"});
@@ -192,7 +192,7 @@ TEST(BenchFile, FioNeedsRealTime) {
   expect_refused(fio + "[guest]\nkind = \"virtual\"\n", {"workload", "fio", "--guest virtual"});
 }
 
-TEST(BenchFile, DevicesOfOneProfileNeedNames) {
+TEST(BenchFile, DevicesWithTheSameProfileNeedNames) {
   const std::string second =
       "[[device]]\nprofiles = [\"hp-c2447\"]\nsize = \"320M\"\nwrite-cache = true\n";
   expect_refused(kGood + second, {"device[1].profiles", "two devices have the name \"hp-c2447\""});

@@ -65,7 +65,7 @@ class BenchGuest : public testing::Test {
   std::atomic<bool> stop_ = false;
 };
 
-TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
+TEST_F(BenchGuest, StoresMatchingMeasurementsAndNoneForFailures) {
   stop_after_ = 1;
   const auto begun = run(false, &stop_);
   ASSERT_TRUE(begun) << begun.error().message();

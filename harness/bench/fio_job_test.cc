@@ -24,7 +24,7 @@ TEST(FioJob, ErrorsNameTheInvalidLine) {
   EXPECT_NE(key.error().problem.find("bogus_key"), std::string::npos) << key.error().message();
 }
 
-TEST(FioJob, LogsOfRequestsAreIncluded) {
+TEST(FioJob, IncludesIologs) {
   const TemporaryFolder folder;
   folder.put(
       "t.log",
@@ -45,7 +45,7 @@ TEST(FioJob, LogsOfRequestsAreIncluded) {
   EXPECT_FALSE(parse_fio_extras(missing, folder.path()));
 }
 
-TEST(FioJob, ReadsAFixedTime) {
+TEST(FioJob, ParsesTimeLimits) {
   const auto of = [](std::string job) { return parse_fio_extras(job, ".").value(); };
   EXPECT_TRUE(of("[a]\ntime_based\nruntime=5\n").time_based);
   EXPECT_TRUE(of("[a]\ntime_based=1\nruntime=2m\n").time_based);

@@ -14,7 +14,7 @@ const json kAnswer =
   "operation":"files","operations":1000,"bytes_read":0,"bytes_written":1024000,
   "latency":{"count":1000,"mean_ns":2000000,"p50_ns":1500000,"p99_ns":9000000,"max_ns":12000000,"buckets":[]}})");
 
-TEST(Measures, ConvertsAnAnswerToTheDevicesTime) {
+TEST(Measures, ConvertsTimesToDeviceTime) {
   std::vector<db::MetricRecord> metrics;
   const auto measure = measure_from_answer(kAnswer, slowdown("real:5"), metrics);
   ASSERT_TRUE(measure) << measure.error().message();
@@ -28,7 +28,7 @@ TEST(Measures, ConvertsAnAnswerToTheDevicesTime) {
   EXPECT_EQ(slowdown("charged:5"), 1) << "a charge does not slow the clock";
 }
 
-TEST(Measures, TheLayoutScoreIgnoresFirstBlocks) {
+TEST(Measures, TheLayoutScoreIgnoresTheFirstBlockOfEachFile) {
   json answer = kAnswer;
   answer["latency"] = nullptr;
   const auto score = [&](int files, int blocks, int pieces) {
@@ -46,7 +46,7 @@ TEST(Measures, TheLayoutScoreIgnoresFirstBlocks) {
   EXPECT_TRUE(none.empty());
 }
 
-TEST(Measures, RejectsAnAnswerOfAnotherBuild) {
+TEST(Measures, RejectsAnswersWithMissingFields) {
   for (const auto& [key, value] : kAnswer.items()) {
     if (key == "ok" || key == "latency") continue;
     json less = kAnswer;
@@ -91,7 +91,7 @@ TEST(Measures, ReportsCountersOfSpecificDevices) {
   EXPECT_EQ(metrics[2].name, "hd0.below.array.read_modify_writes");
 }
 
-TEST(HostLoad, MeasuresLoadOfOthers) {
+TEST(HostLoad, MeasuresLoadFromOtherProcesses) {
   const HostLoad before{.all = 1000, .busy = 100, .own = 50};
   EXPECT_DOUBLE_EQ(used_by_others(before, {.all = 1200, .busy = 200, .own = 100}), 0.25);
   EXPECT_EQ(used_by_others(before, {.all = 1200, .busy = 140, .own = 100}), 0)
@@ -99,7 +99,7 @@ TEST(HostLoad, MeasuresLoadOfOthers) {
   EXPECT_EQ(used_by_others(before, before), 0);
 }
 
-TEST(HostLoad, CountsThisProcessAsOwn) {
+TEST(HostLoad, MeasuresTheCpuTimeOfThisProcess) {
   const HostLoad before = host_load();
   ASSERT_GT(before.all, 0U);
   volatile unsigned spin = 0;

@@ -36,7 +36,7 @@ TEST(Plan, CellsAreUniqueCombinations) {
   EXPECT_TRUE(keys.contains("xfs/d1/w0"));
 }
 
-TEST(Plan, AWorkloadRunsOnItsDevices) {
+TEST(Plan, AWorkloadRunsOnlyOnItsListedDevices) {
   Bench bench = some_bench();
   bench.workloads[0].devices = {"d1"};
   std::set<std::string> keys;
@@ -46,7 +46,7 @@ TEST(Plan, AWorkloadRunsOnItsDevices) {
   EXPECT_FALSE(keys.contains("xfs/d0/w0"));
 }
 
-TEST(Plan, AWorkloadRunsOnItsFileSystems) {
+TEST(Plan, AWorkloadRunsOnlyOnItsListedFileSystems) {
   Bench bench = some_bench();
   bench.workloads[0].filesystems = {"ext4"};
   std::set<std::string> keys;
@@ -96,7 +96,7 @@ TEST(Plan, EqualRepetitionsOfAGroupHaveEqualSeeds) {
   EXPECT_EQ(trial_of(bench, cells[0], 2).key, cells[0].key + "/2");
 }
 
-TEST(Repetitions, FollowTheInterval) {
+TEST(Repetitions, GrowWithTheConfidenceInterval) {
   const Bench bench = some_bench();
   EXPECT_EQ(repetitions_wanted({}, bench), 3);
   EXPECT_EQ(repetitions_wanted(samples_of_times({100, 100.1, 99.9}, {50, 50.1, 50}), bench), 3);
@@ -120,7 +120,7 @@ TEST(Repetitions, RepeatFailedTrialsOnlyIfSomeSucceed) {
   EXPECT_EQ(repetitions_wanted(one, bench), 4) << "two values are too few for an interval";
 }
 
-TEST(Samples, AreMeasuredPhasesToQuiescence) {
+TEST(Samples, CoverMeasuredPhasesUntilQuiescence) {
   db::TrialRecord trial{.verdict = db::kMeasured};
   trial.phases = {
       {.name = "mkfs"}, {.name = "workload"}, {.name = "workload"}, {.name = "workload"}};

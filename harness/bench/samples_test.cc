@@ -31,7 +31,7 @@ class SamplesTest : public db::ScratchFolder {
   std::optional<db::Database> database_;
 };
 
-TEST_F(SamplesTest, AResumedRunKnowsItsMeasurements) {
+TEST_F(SamplesTest, LoadsTheStoredMeasurementsOfARun) {
   const auto run = db::must(database_->begin_run(db::some_run()));
   const auto other = db::must(database_->begin_run(db::some_run()));
   record(run, "ext4", 1, db::kMeasured, 110);  // stored before repetition 0
@@ -49,7 +49,7 @@ TEST_F(SamplesTest, AResumedRunKnowsItsMeasurements) {
   EXPECT_EQ(samples.at("xfs/d/w.scaled").failed, 1);
 }
 
-TEST_F(SamplesTest, ExperienceComesFromMeasuredTrialsOfAllRuns) {
+TEST_F(SamplesTest, EstimatesTimeFromMeasuredTrialsOfAllRuns) {
   const auto run = db::must(database_->begin_run(db::some_run()));
   record(run, "ext4", 0, db::kMeasured, 100);
   record(run, "ext4", 1, db::kMeasured, 300);

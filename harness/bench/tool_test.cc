@@ -15,7 +15,7 @@ double metric(const ToolReport& report, const std::string& name) {
   return -1;
 }
 
-TEST(Tool, ParsesFioByJobAndDirection) {
+TEST(Tool, ParsesFioReportsPerJobAndDirection) {
   const ToolJob job{.tool = "fio", .job = "[a]"};
   const auto report = parse_report(job, R"(fio: a warning
 {"fio version":"fio-3.33","jobs":[
@@ -33,7 +33,7 @@ TEST(Tool, ParsesFioByJobAndDirection) {
   EXPECT_EQ(metric(*report, "fio.a#1.write.iops"), 7.5);
 }
 
-TEST(Tool, AFailedFioJobHasNoResult) {
+TEST(Tool, ReportsAFailedFioJobAsAnError) {
   const auto report =
       parse_report({.tool = "fio"}, R"({"jobs":[{"jobname":"a","error":28,"write":{}}]})");
   ASSERT_FALSE(report);
@@ -41,7 +41,7 @@ TEST(Tool, AFailedFioJobHasNoResult) {
       << report.error().message();
 }
 
-TEST(Tool, ParsesPostmarksUnits) {
+TEST(Tool, ConvertsUnitsInPostmarkReports) {
   const auto report = parse_report({.tool = "postmark"}, R"(Time:
 	5 seconds total
 	4 seconds of transactions (1250 per second)
@@ -103,7 +103,7 @@ ToolJob taken(const std::string& text) {
   return {.tool = "", .job = job.error().message()};
 }
 
-TEST(Tool, JobsAreDefaultsOrTheUsers) {
+TEST(Tool, UsesADefaultJobUnlessOneIsGiven) {
   EXPECT_NE(taken("tool = \"sqlite\"").job.find("CREATE TABLE"), std::string::npos);
   EXPECT_EQ(taken("tool = \"sqlite\"\njob = \"VACUUM;\"").job, "VACUUM;");
   EXPECT_NE(taken("tool = \"compile\"").job.find("tcc -nostdinc"), std::string::npos);
@@ -128,7 +128,7 @@ TEST(Tool, JobsAreDefaultsOrTheUsers) {
   EXPECT_EQ(taken("tool = \"dbench\"\njob = 'Mkdir \"\\clients\" NT_STATUS_OK'").tool, "dbench");
 }
 
-TEST(Tool, RejectsOutputThatIsNoReport) {
+TEST(Tool, RejectsOutputWithoutAReport) {
   for (const char* tool : {"fio", "postmark", "dbench", "fs_mark", "sqlite", "compile"}) {
     const auto report = parse_report({.tool = tool}, "open failed: no space");
     ASSERT_FALSE(report) << tool;
@@ -137,7 +137,7 @@ TEST(Tool, RejectsOutputThatIsNoReport) {
   }
 }
 
-TEST(Tool, CommandsNameRootAndJob) {
+TEST(Tool, CommandsIncludeTheRootAndTheJobFile) {
   const auto command =
       tool_command({.tool = "fio", .job = "[a]", .options = {"--eta=never", "x={root}/y"}}, "/mnt");
   EXPECT_EQ(command.argv.front(), "fio");
@@ -148,7 +148,7 @@ TEST(Tool, CommandsNameRootAndJob) {
   EXPECT_TRUE(tool_command({.tool = "fs_mark"}, "/mnt").job_path.empty());
 }
 
-TEST(Tool, ReportsAFixedTime) {
+TEST(Tool, ReportsTheTimeLimitThatEndedARun) {
   const auto fixed = [](const ToolJob& job, const std::string& text) {
     const auto report = parse_report(job, text);
     EXPECT_TRUE(report) << report.error().message();
@@ -166,7 +166,7 @@ TEST(Tool, ReportsAFixedTime) {
   EXPECT_EQ(fio({}, 5000), 0);
 }
 
-TEST(Tool, CopiesLogsOfRequestsToTheGuest) {
+TEST(Tool, CopiesIologsToTheGuest) {
   const ToolJob job{.tool = "fio",
                     .job = "[a]\nread_iolog={iolog0}\n",
                     .fio = {.iologs = {"fio version 2 iolog\n"}, .replayed_bytes = 1 << 20}};

@@ -11,7 +11,7 @@
 namespace headcrash::campaign {
 namespace {
 
-TEST(Campaign, EveryBuiltInLoads) {
+TEST(Campaign, LoadsEveryBuiltInCampaign) {
   EXPECT_EQ(built_in_campaigns().size(), 20u) << "a campaign is invalid, or new";
   for (const CampaignSummary& summary : built_in_campaigns())
     EXPECT_TRUE(load_campaign(summary.name)) << summary.name;
@@ -31,7 +31,7 @@ TEST(Campaign, AlternatesBetweenCells) {
   EXPECT_FALSE(plans.find("ext4/hp-c2447/small-files/6"));
 }
 
-TEST(Campaign, TheDigestFollowsTheText) {
+TEST(Campaign, TheDigestChangesWithTheTextAndSettings) {
   Campaign demo = load_campaign("demo").value();
   const std::string before = campaign_digest(demo);
   EXPECT_EQ(before, campaign_digest(load_campaign("demo").value()));
@@ -52,7 +52,7 @@ class CampaignWithABase : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(CampaignWithABase, StatesOnlyDifferences) {
+TEST_F(CampaignWithABase, InheritsUnsetKeys) {
   write(
       "base.toml",
       "filesystems = ['ext4', 'xfs']\ntrials = 3\n[device]\nprofiles = ['hp-c2447']\nsize = '400M'");
@@ -81,7 +81,7 @@ TEST_F(CampaignWithABase, RejectsAMissingOrCircularBase) {
       << circle.error().message();
 }
 
-TEST(Campaign, TheDeepControlsAreTheControlsWithMoreStates) {
+TEST(Campaign, DeepControlsEqualControlsWithMoreStates) {
   const Campaign controls = load_campaign("controls").value(),
                  deep = load_campaign("controls-deep").value();
   ASSERT_EQ(controls.explore->cells.size(), deep.explore->cells.size());
@@ -96,7 +96,7 @@ TEST(Campaign, TheDeepControlsAreTheControlsWithMoreStates) {
 // The kernel uses only one copy of the superblock on ext4 and btrfs, so it may refuse to mount a
 // disk whose superblock is torn. (On ext4, e2fsck would repair the superblock.) The campaign
 // linux-holes.toml must therefore not tear superblocks where the kernel alone recovers the disk.
-TEST(Campaign, LinuxHolesDoesNotTearRefusedSuperblocks) {
+TEST(Campaign, LinuxHolesOmitsTornStatesThatTheKernelRefuses) {
   const Campaign holes = load_campaign("linux-holes").value();
   int without = 0, known = 0;
   for (const ExploredCell& cell : holes.explore->cells) {
@@ -113,7 +113,7 @@ TEST(Campaign, LinuxHolesDoesNotTearRefusedSuperblocks) {
   EXPECT_EQ(known, 5) << "defects of Linux 6.1";
 }
 
-TEST(Campaign, GuestsInVirtualTimeHaveOneClock) {
+TEST(Campaign, VirtualTimeSetsTheClock) {
   const std::string text =
       "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[guest]\nkind = 'virtual'\n";
   const auto campaign = parse_campaign(text, "mine.toml");
@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
             "cut.start-s"},
         BadCampaign{"filesystems = ['ext4'\n", "mine.toml:"}));
 
-TEST(Campaign, TearIsTheEffectOnTheDevice) {
+TEST(Campaign, TearOverridesTheProfilesSetting) {
   const std::string text = "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n";
   EXPECT_EQ(parse_campaign(text, "mine.toml")->tear, "") << "the profile's setting applies";
   for (const std::string word : {"silent", "any", "unreadable"}) {
@@ -217,7 +217,7 @@ TEST(Campaign, TearIsTheEffectOnTheDevice) {
   }
 }
 
-TEST(Campaign, TrialNumbersSelectAnEnumeratorsWorkloads) {
+TEST(Campaign, TrialNumbersSelectEnumeratedWorkloads) {
   const Result<Campaign> campaign = parse_campaign(
       "filesystems = ['ext4']\ntrials = 3\n[device]\nprofiles = ['hp-c2447']\n[workload]\nname = 'ace-seq1'",
       "mine.toml");

@@ -148,7 +148,7 @@ TEST(Exploration, ApplicationsAndTheirSettingsAreSeparateCells) {
     EXPECT_EQ(guests.at(guest_of(cell.filesystem)).packages, cell.application->packages);
 }
 
-TEST(Exploration, AddsProgramsOfAnApplicationToItsGuestOnly) {
+TEST(Exploration, AddsAnApplicationsProgramsOnlyToItsGuest) {
   const TemporaryFolder folder;
   const std::string program = folder / "prog", file = folder / "mine.toml";
   std::ofstream(program) << "#!/bin/sh\n";
@@ -167,7 +167,7 @@ TEST(Exploration, AddsProgramsOfAnApplicationToItsGuestOnly) {
   }
 }
 
-TEST(Exploration, CellsShareTheFilesWorkloads) {
+TEST(Exploration, CellsCanUseAnyWorkloadOfTheFile) {
   const Campaign campaign = campaign_of(
       "filesystems = ['ext4']\n[explore]\n[workload]\nname = 'two'\n"
       "[workloads]\none = 'sync'\ntwo = 'syncfs'\n"
@@ -196,7 +196,7 @@ TEST(Exploration, KeysIdentifyFileSystemVariantAndWorkload) {
   EXPECT_EQ("ext4/stage/" + plans[2].workload, plans[2].key);
 }
 
-TEST(Exploration, AllMeansEveryNumberOnce) {
+TEST(Exploration, AllTrialsCoverEachNumberedWorkloadOnce) {
   const Campaign campaign = campaign_of(
       "filesystems = ['ext4']\ntrials = 'all'\n[explore]\nbudget = 5\n[workload]\nname = 'ace-seq1'");
   const TrialPlans plans(campaign);
@@ -258,7 +258,7 @@ TEST(Exploration, SupportsFileSystemsWithALogOnASecondDisk) {
     EXPECT_EQ(cell.filesystem.log_size_bytes, 16U << 20) << cell.filesystem.name;
 }
 
-TEST(Exploration, StatesAreSharedByTheWorkloadsOfACell) {
+TEST(Exploration, DividesTheStatesOfACellAmongItsWorkloads) {
   const Campaign campaign = campaign_of(
       "filesystems = ['ext4']\ntrials = 3\n[explore]\nstates = 100\n[workloads]\none = 'sync'\n"
       "[[controls]]\nfilesystem = 'xfs'\nmust = 'keep'\nworkload = 'one'\n"
@@ -351,7 +351,7 @@ device = "raid5-5-forced"
 faults-after-cut = ["dead:hd0.1"]
 )";
 
-TEST(Exploration, ArraysReplaceTheDisk) {
+TEST(Exploration, CellsMayUseArraysInsteadOfADisk) {
   const Campaign campaign = campaign_of(kOnArrays);
   const auto& cells = campaign.explore->cells;
   ASSERT_EQ(cells.size(), 3U);

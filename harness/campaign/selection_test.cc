@@ -7,7 +7,7 @@
 namespace headcrash::campaign {
 namespace {
 
-TEST(Selection, ReducesACampaignWithCuts) {
+TEST(Selection, RestrictsACampaignWithPowerCuts) {
   Campaign campaign = load_campaign("demo").value();
   const std::string whole = campaign_digest(campaign);
   ASSERT_TRUE(keep_selection(campaign, {.filesystems = {"xfs"}, .trials = 2}));
@@ -20,7 +20,7 @@ TEST(Selection, ReducesACampaignWithCuts) {
   EXPECT_TRUE(parse_campaign(campaign.text, "demo")) << "the stored text is a valid campaign";
 }
 
-TEST(Selection, AFileSystemIncludesEachKernel) {
+TEST(Selection, AFileSystemSelectsAllItsKernels) {
   Campaign campaign = load_campaign("demo", {"6.1", "7.3"}).value();
   EXPECT_EQ(TrialPlans(campaign).size(), 2 * TrialPlans(load_campaign("demo").value()).size());
   EXPECT_EQ(TrialPlans(parse_campaign(campaign.text, "demo").value()).size(),
@@ -35,7 +35,7 @@ TEST(Selection, AFileSystemIncludesEachKernel) {
   EXPECT_EQ(campaign.filesystems[0].guest.kernel, "7.3");
 }
 
-TEST(Selection, ReducesACampaignThatExplores) {
+TEST(Selection, RestrictsAnExplorationCampaign) {
   Campaign campaign = load_campaign("seq1-all").value();
   const std::string name = campaign.explore->cells.front().filesystem.name;
   ASSERT_TRUE(keep_selection(campaign, {.filesystems = {name}, .trials = 3}));
@@ -43,7 +43,7 @@ TEST(Selection, ReducesACampaignThatExplores) {
   EXPECT_EQ(TrialPlans(campaign).size(), 3 * campaign.explore->cells.size());
 }
 
-TEST(Selection, TheWholeIsUnchangedAndUnknownNamesAreRejected) {
+TEST(Selection, ChangesNothingIfEmptyAndRejectsUnknownNames) {
   Campaign campaign = load_campaign("demo").value();
   const std::string whole = campaign_digest(campaign);
   ASSERT_TRUE(keep_selection(campaign, {}));

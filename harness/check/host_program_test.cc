@@ -14,7 +14,7 @@ namespace {
 
 using Paths = std::set<std::filesystem::path>;
 
-TEST(TracedPaths, AreAbsoluteAndFollowDescriptors) {
+TEST(TracedPaths, AreAbsoluteAndIncludeResolvedDescriptors) {
   EXPECT_EQ(traced_paths(std::istringstream(
                 "12 execve(\"/usr/bin/env\", [\"env\", \"/not/this\"], 0x7ff /* 3 vars */) = 0\n"
                 "12 openat(AT_FDCWD</tmp/work>, \"data/../x\", O_RDONLY) = 3</tmp/work/x>\n"
@@ -33,7 +33,7 @@ TEST(TracedPaths, AreUnescaped) {
                    "/unfinished"}));
 }
 
-TEST(ExecutedPaths, AreThoseOfExecve) {
+TEST(ExecutedPaths, IncludeOnlyExecveCalls) {
   EXPECT_EQ(executed_paths(std::istringstream(
                 "12 execve(\"/usr/bin/env\", [\"env\", \"execve(\"], 0x7ff /* 3 vars */) = 0\n"
                 "12 openat(AT_FDCWD</tmp>, \"/lib/libc.so.6\", O_RDONLY) = 3</usr/lib/libc.so.6>\n"
@@ -41,7 +41,7 @@ TEST(ExecutedPaths, AreThoseOfExecve) {
             (Paths{"/usr/bin/env"}));
 }
 
-TEST(PreallocatedBytes, CountEachFileOnceAndOnlyReservations) {
+TEST(PreallocatedBytes, SumTheReservedSizesOfAllFiles) {
   EXPECT_EQ(preallocated_bytes(std::istringstream(
                 "1 fallocate(3</t/log>, FALLOC_FL_KEEP_SIZE, 0, 1000) = 0\n"
                 "1 fallocate(3</t/log>, FALLOC_FL_KEEP_SIZE, 1000, 500) = 0\n"

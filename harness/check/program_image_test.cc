@@ -34,7 +34,7 @@ class ProgramImage : public testing::Test {
   fs::path top_ = scratch_ ? fs::canonical(scratch_->path()) : "";
 };
 
-TEST_F(ProgramImage, ContainsTheNamesThatALookupPasses) {
+TEST_F(ProgramImage, ContainsEveryPathComponentOfALookup) {
   const auto all = with_lookups({top_ / "absolute", top_ / "absent/x"});
   for (const char* name : {"absolute", "link", "real", "real/file"})
     EXPECT_TRUE(all.contains(top_ / name)) << name;

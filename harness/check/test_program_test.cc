@@ -23,7 +23,7 @@ class Prepare : public testing::Test {
   Result<base::ScratchFolder> scratch_ = base::ScratchFolder::make();
 };
 
-TEST_F(Prepare, MakesAnApplicationOfAProgram) {
+TEST_F(Prepare, TurnsAProgramIntoAnApplication) {
   const auto prepared = prepare({.argv = {"sh", "-c", "cat given; echo done | tee log"},
                                  .init = "echo first > given",
                                  .verify = "test \"$(cat log)\" = \"$(tail -n 1)\""},
@@ -60,7 +60,7 @@ TEST_F(Prepare, StartsAPlainCommandWithoutAShell) {
   }
 }
 
-TEST_F(Prepare, AProgramThatGivesUpRootReachesItsFolder) {
+TEST_F(Prepare, AProgramThatDropsRootCanStillAccessItsFolder) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const auto prepared = prepare({.argv = {"setpriv", "--reuid=65534", "--clear-groups", "sh", "-c",
                                           "cd \"$HEADCRASH_FOLDER\" && echo done > log"},
@@ -100,7 +100,7 @@ TEST_F(Prepare, AProgramThatFailsWithoutAPowerCutIsAnError) {
             std::string::npos);
 }
 
-TEST(WithAbsoluteFiles, ChangesNamesOfExistingFilesOnly) {
+TEST(WithAbsoluteFiles, ChangesOnlyNamesOfExistingFiles) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);
   const auto before = std::filesystem::current_path();

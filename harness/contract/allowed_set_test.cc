@@ -41,7 +41,7 @@ class AllowedSetTest : public ::testing::Test {
   std::vector<Tree> states_;
 };
 
-TEST_F(AllowedSetTest, ComparesWithStates) {
+TEST_F(AllowedSetTest, AcceptsOnlyTheStatesThatARowNames) {
   EXPECT_TRUE(allows("f is old", states_[0]));
   EXPECT_FALSE(allows("f is old", states_[1]));
   EXPECT_TRUE(allows("f is old|1", states_[1]));
@@ -53,7 +53,7 @@ TEST_F(AllowedSetTest, ComparesWithStates) {
   EXPECT_FALSE(allows("f absent", states_[3]));
 }
 
-TEST_F(AllowedSetTest, ARowMayApplyOnlyAfterAPersistencePoint) {
+TEST_F(AllowedSetTest, SyncedRowsApplyOnlyAfterTheirPersistencePoint) {
   EXPECT_TRUE(allows("synced: f is new", states_[0]));
   EXPECT_TRUE(allows("synced: f is new", states_[0], 1));
   EXPECT_FALSE(allows("synced: f is new", states_[0], 2));
@@ -61,7 +61,7 @@ TEST_F(AllowedSetTest, ARowMayApplyOnlyAfterAPersistencePoint) {
   EXPECT_FALSE(allows("synced 2: f is new", states_[0], 1));
 }
 
-TEST_F(AllowedSetTest, ConditionsAndAlternatives) {
+TEST_F(AllowedSetTest, EvaluatesConditionsAndAlternatives) {
   EXPECT_TRUE(allows("if f is old then f absent or f size old", states_[0]));
   EXPECT_FALSE(allows("if f is old and f exists then f absent", states_[0]));
   EXPECT_TRUE(allows("if f is new then f absent", states_[0]));
@@ -83,7 +83,7 @@ TEST_F(AllowedSetTest, ContentMayMixOldAndNewUnits) {
   EXPECT_FALSE(allows("f mixes 512", mixed)) << "neither the old nor the new size";
 }
 
-TEST_F(AllowedSetTest, AFileBeginsLikeAnother) {
+TEST_F(AllowedSetTest, BeginsAcceptsAPrefixOfTheContent) {
   Tree shorter = states_[3];
   shorter[0].size_bytes = 1024;
   EXPECT_TRUE(allows("f begins new", shorter));
@@ -91,7 +91,7 @@ TEST_F(AllowedSetTest, AFileBeginsLikeAnother) {
   EXPECT_FALSE(allows("f begins new", shorter));
 }
 
-TEST_F(AllowedSetTest, ForeignBlocksAreNotTheFilesOwn) {
+TEST_F(AllowedSetTest, OwnContentExcludesForeignBlocks) {
   Tree tree = states_[1];
   EXPECT_TRUE(allows("f own", tree));
   tree[0].runs[0].kind = oracle::ContentRun::Kind::zero;
@@ -106,7 +106,7 @@ TEST_F(AllowedSetTest, ForeignBlocksAreNotTheFilesOwn) {
   EXPECT_FALSE(allows("f own", tree)) << "cannot be read";
 }
 
-TEST_F(AllowedSetTest, AFindingShowsRowAndObject) {
+TEST_F(AllowedSetTest, AFindingNamesItsRowAndObject) {
   const auto row = parse_row("f is new", {.operations = 3, .last_persistent = 2}, "test").value();
   const auto findings = AllowedSet({row}, states_).judge(std::nullopt, states_[1]);
   ASSERT_EQ(findings.size(), 1U);
@@ -115,7 +115,7 @@ TEST_F(AllowedSetTest, AFindingShowsRowAndObject) {
   EXPECT_NE(findings[0].found.find("8192 bytes"), std::string::npos) << findings[0].found;
 }
 
-TEST_F(AllowedSetTest, WrongRowsAreNamed) {
+TEST_F(AllowedSetTest, RejectsInvalidRows) {
   for (const char* row : {"", "f", "f flies", "f is", "f is 4", "f is older", "f mixes 100",
                           "f exists g", "if f exists f absent", "synced 4: f exists",
                           "synced x: f exists", "f exists or", "f is old of"}) {

@@ -21,7 +21,7 @@ const Finding kNo{.kind = Verdict::wrong_data,
                   .expected = "f is new",
                   .found = "f: absent"};
 
-TEST(Cell, CountsTheStatesInWhichTheAnswerIsNo) {
+TEST(Cell, CountsTheStatesThatBreakTheGuarantee) {
   Cell cell;
   cell.add({Verdict::clean, ""}, {}, "w1", 0);
   cell.add({Verdict::wrong_data, ""}, {kNo}, "w2-3.4", 2);
@@ -38,7 +38,7 @@ TEST(Cell, CountsTheStatesInWhichTheAnswerIsNo) {
 }
 
 /// A state that cannot be mounted neither keeps nor breaks the guarantee under test.
-TEST(Cell, StatesThatDoNotMountAreCountedApart) {
+TEST(Cell, CountsUnmountableStatesSeparately) {
   Cell cell;
   cell.add({Verdict::unmountable, "bad magic"}, {}, "w9-1.2", 2);
   cell.add({Verdict::hang, "no answer"}, {}, "w9-1", 1);
@@ -67,7 +67,7 @@ TEST(Cell, IgnoresFindingsOfOtherTiers) {
   EXPECT_EQ(cell.smallest.found, "f: absent");
 }
 
-TEST(Cell, StatesThatCouldNotBeCheckedAreNotKept) {
+TEST(Cell, FailsIfNoStateCouldBeChecked) {
   Cell cell;
   cell.add({Verdict::harness_error, "no guest"}, {}, "w1", 0);
   cell.finish({});
@@ -90,7 +90,7 @@ TEST(Cell, SaysWhetherMoreStatesExist) {
   EXPECT_EQ(part.text(), "broken 1/1+");
 }
 
-TEST(Table, SurvivesJson) {
+TEST(Table, SurvivesAJsonRoundTrip) {
   const std::vector<std::string> words{"39"};
   Table table{.tests = select_tests(words).value(),
               .systems = {{"ext4", "6.1"}, {"xfs", "6.1"}},
@@ -133,7 +133,7 @@ Cell run(const std::string& test, const std::string& type, const std::string& sy
   return cell.value_or(Cell());
 }
 
-TEST(InProcess, AJournalKeepsWhatAnUnorderedDiskBreaks) {
+TEST(InProcess, DistinguishesKeptFromBrokenGuarantees) {
   const Cell kept = run("rename", "ufs", "journal");
   EXPECT_EQ(kept.answer, Answer::kept) << kept.smallest.found << kept.problem;
   EXPECT_GT(kept.states, 1U);
@@ -142,7 +142,7 @@ TEST(InProcess, AJournalKeepsWhatAnUnorderedDiskBreaks) {
   EXPECT_EQ(broken.promise.kind, PromiseKind::none) << "a control";
 }
 
-TEST(InProcess, AMissingOperationIsNoAnswer) {
+TEST(InProcess, ReportsAnUnsupportedOperation) {
   const Cell cell = run("rwf-atomic", "ufs", "journal");
   EXPECT_EQ(cell.answer, Answer::unsupported);
   EXPECT_NE(cell.problem.find("write-atomic"), std::string::npos) << cell.problem;

@@ -66,8 +66,8 @@ struct LitmusTest {
   /// The promise of every file system that is not listed in `promises`.
   Promise promise;
   std::map<std::string, Promise> promises;  ///< keyed by the prefix of a file system's name
-  /// What others have published about a file system, keyed by its name: "kept" or "broken", a colon,
-  /// and the source.
+  /// Published results about a file system, keyed by its name: "kept" or "broken", a colon, and the
+  /// source.
   std::map<std::string, std::string, std::less<>> literature;
   SeededDefect defect;
 

@@ -44,7 +44,7 @@ TEST(LitmusTests, AllowACorrectFileSystem) {
   }
 }
 
-TEST(LitmusTests, NoticeTheirSeededDefects) {
+TEST(LitmusTests, DetectTheirSeededDefects) {
   for (const LitmusTest& test : tests()) {
     ASSERT_FALSE(test.defect.empty()) << test.number;
     const ModelledCut cut =
@@ -56,7 +56,7 @@ TEST(LitmusTests, NoticeTheirSeededDefects) {
 
 // In a row with "synced", the named operation must be a persistence point. Otherwise, no tree could
 // satisfy the row's condition.
-TEST(LitmusTests, RowsConditionsCanHold) {
+TEST(LitmusTests, SyncedRowsNamePersistencePoints) {
   for (const LitmusTest& test : tests())
     for (const Row& row : test.allowed.rows())
       if (row.synced) {
@@ -64,7 +64,7 @@ TEST(LitmusTests, RowsConditionsCanHold) {
       }
 }
 
-TEST(LitmusTests, AreFoundByWords) {
+TEST(LitmusTests, AreFoundByKeywords) {
   const auto found = find_tests("rename over without fsync", 3);
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].name, "replace-unsynced");
@@ -93,14 +93,14 @@ TEST(LitmusTests, PromisesDependOnTheFileSystem) {
   EXPECT_EQ(test.promise_of("ext4-noauto-da-alloc").kind, PromiseKind::none);
 }
 
-TEST(LitmusTests, LiteratureIsAboutOneFileSystem) {
+TEST(LitmusTests, CiteLiteraturePerFileSystem) {
   const LitmusTest& test = tests()[38];
   EXPECT_TRUE(test.literature_on("xfs").starts_with("broken: Bornholt"));
   EXPECT_TRUE(test.literature_on("btrfs").starts_with("kept: Bornholt"));
   EXPECT_EQ(test.literature_on("ext4-journal"), "") << "not of other modes of ext4";
 }
 
-TEST(LitmusTests, OperationsOfTheTestFollowTheSync) {
+TEST(LitmusTests, RunTheirOperationsAfterTheInitialSync) {
   const LitmusTest& test = tests()[1];
   const auto list = test.whole_list();
   ASSERT_EQ(list.size(), test.initial.size() + 1 + test.operations.size());

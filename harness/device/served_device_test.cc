@@ -16,7 +16,7 @@ std::string refusal_of(const ServedDeviceSpec& spec) {
   return served ? "" : served.error().message();
 }
 
-TEST(ServedDevice, PassesTheEffectOfACutToThePlugin) {
+TEST(ServedDevice, PassesTheTearSettingToThePlugin) {
   const ServedDeviceSpec good{
       .profile = "hp-c2447", .size_bytes = 1 << 20, .tear = "unreadable", .clock = "off"};
   EXPECT_EQ(refusal_of(good), "");
@@ -27,7 +27,7 @@ TEST(ServedDevice, PassesTheEffectOfACutToThePlugin) {
   EXPECT_NE(message.find("did you mean \"unreadable\""), std::string::npos) << message;
 }
 
-TEST(ServedDevice, KeepsTheKindOfARefusal) {
+TEST(ServedDevice, PreservesTheKindOfAnError) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);
   const auto served = ServedDevice::start(

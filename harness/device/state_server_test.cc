@@ -20,7 +20,7 @@ std::unique_ptr<StateServer> start(const base::ScratchFolder& folder, std::size_
   return server ? std::move(*server) : nullptr;
 }
 
-TEST(StateServer, LoadsMarksSealsAndLoadsAgain) {
+TEST(StateServer, RecordsABlankDiskAndLoadsACrashState) {
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, 1);
@@ -45,7 +45,7 @@ TEST(StateServer, LoadsMarksSealsAndLoadsAgain) {
   EXPECT_EQ(StateServer::mark_export(3), "mark/3");
 }
 
-TEST(StateServer, ForwardsTheServersErrors) {
+TEST(StateServer, ReportsErrorsOfTheServer) {
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, 1);

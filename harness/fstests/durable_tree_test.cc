@@ -49,7 +49,7 @@ TEST_F(MountPeriods, IgnoreFailedAndNestedMounts) {
   EXPECT_EQ(periods[0].durable_before_us, 2U);
 }
 
-TEST_F(MountPeriods, HaveTheOptionsAboutQuotas) {
+TEST_F(MountPeriods, RecordQuotaMountOptions) {
   disk_.mark("fstests mounting 500 uquota,gquota").mark("fstests unmounted");
   disk_.mark("fstests mounting 600 ").mark("fstests drops writes").mark("fstests unmounted");
   const auto periods = periods_of(disk_);
@@ -92,7 +92,7 @@ std::vector<std::string> paths_of(const std::vector<oracle::Finding>& findings) 
 }
 using Paths = std::vector<std::string>;
 
-TEST(DurableTree, RequiresWhatWasChangedBeforeTheSync) {
+TEST(DurableTree, RequiresChangesMadeBeforeTheSync) {
   const DurableTree durable({file("new", 5'000'600, 1), file("old", 5'000'400, 2)}, "ext4");
   EXPECT_EQ(durable.durable_objects(kSynced), 1U);
   EXPECT_EQ(paths_of(durable.judge(kSynced, {})), Paths{"old"});

@@ -44,7 +44,7 @@ class SuiteFolder : public testing::Test {
 
 using Tests = std::vector<std::string>;
 
-TEST_F(SuiteFolder, IsFoundByAPathOnTheHostOrInside) {
+TEST_F(SuiteFolder, IsFoundByAPathOnTheHostOrInTheGuest) {
   EXPECT_EQ(suite().check, "/suite/check");
   const fs::path root = scratch_->path() / "root";
   const auto on_host = find_suite(root, (root / "suite/check").string());

@@ -37,7 +37,7 @@ class BlockTrace : public testing::Test {
   const fs::path root_ = folder_ / "tracing";
 };
 
-TEST_F(BlockTrace, StartsEventsWithStacksAndACounterAsClock) {
+TEST_F(BlockTrace, RecordsStacksAndUsesACounterAsClock) {
   put("trace", "events of an earlier trace");
   ASSERT_TRUE(start_block_trace(64, root_));
   EXPECT_EQ(get("trace_clock"), "counter");
@@ -50,7 +50,7 @@ TEST_F(BlockTrace, StartsEventsWithStacksAndACounterAsClock) {
   EXPECT_EQ(get("events/block/block_rq_issue/enable"), "1");
 }
 
-TEST_F(BlockTrace, StartsTheEventsOfFileSystemsThatTheKernelHas) {
+TEST_F(BlockTrace, StartsEventsOnlyOfSupportedFileSystems) {
   for (const char* file : {"enable", "trigger", "filter"})
     put(fs::path("events/xfs/xfs_trans_log_buf") / file, "");
   ASSERT_TRUE(start_block_trace(64, root_));
@@ -88,7 +88,7 @@ TEST_F(BlockTrace, AKernelWithoutEventsIsUnsupported) {
   EXPECT_FALSE(stop_block_trace([](std::string_view) {}, (folder_ / "none").string()));
 }
 
-TEST_F(BlockTrace, ListsTheNumbersOfDisks) {
+TEST_F(BlockTrace, ListsTheDeviceNumbersOfDisks) {
   put("vdb/dev", "254:16\n");
   put("vda/dev", "254:0\n");
   fs::create_directories(root_ / "broken");

@@ -137,7 +137,7 @@ json application(const std::vector<std::string>& lines) {
           {"timeout_ms", 20000}};
 }
 
-TEST(Commands, ApplicationLinesBecomeEventsAtOnce) {
+TEST(Commands, ApplicationLinesBecomeEventsImmediately) {
   const TemporaryFolder folder;
   const std::string go = (folder.path() / "files/go").string();
   EXPECT_EQ(
@@ -168,7 +168,7 @@ TEST(Commands, ApplicationLinesBecomeEventsAtOnce) {
   EXPECT_EQ(events[1]["exit"], 0);
 }
 
-TEST(Commands, SilentCommandsArePersistedOneByOne) {
+TEST(Commands, ReportsEachCommandAsPersistedIfRequested) {
   json request = application({"true", "true", "false"});
   request["each_command_persists"] = true;
   const auto messages = answer(request.dump());
@@ -249,7 +249,7 @@ TEST(Commands, RejectsAnInvalidTimedPhase) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(Commands, SettleNamesItsDisk) {
+TEST(Commands, SettleRejectsInvalidDisks) {
   EXPECT_EQ(refused(R"({"id":1,"do":"settle","device":"no-such-disk"})")["errno"], ENOENT);
   EXPECT_EQ(refused(R"({"id":1,"do":"settle","device":"../block/vda"})")["errno"], EINVAL);
 }

@@ -43,7 +43,7 @@ class DumpTest : public testing::Test {
   PosixVfs vfs_{folder_.path().string()};
 };
 
-TEST_F(DumpTest, DescribesContentByRuns) {
+TEST_F(DumpTest, DescribesContentAsRuns) {
   std::string content = stamps(7, 1, 0, 1024) + std::string(1024, '\0') + stamps(7, 2, 2048, 512);
   // blocks 5 and 6 have stamps of other blocks, so each is a separate run
   content += stamps(7, 1, 0, 1024);
@@ -134,7 +134,7 @@ TEST_F(DumpTest, ReportsManyAttributesAndMarksTruncation) {
   EXPECT_EQ(short_ones[0]["attributes-cut"], true);
 }
 
-TEST_F(DumpTest, IsBounded) {
+TEST_F(DumpTest, LimitsTheSizeOfADump) {
   std::string content;
   for (std::uint32_t i = 0; i < 10; ++i) content += stamps(1, i, i * 512, 512);
   put("a", content);

@@ -41,7 +41,7 @@ TEST(RunProgram, ReportsWhyAProgramCannotStart) {
   EXPECT_EQ(run_program({.argv = {}, .timeout = 1s}).error().value, EINVAL);
 }
 
-TEST(RunProgram, GivesAnEnvironmentAndDefaultSignals) {
+TEST(RunProgram, SetsTheEnvironmentAndDefaultSignals) {
   ::setenv("HEADCRASH_TEST", "own", 1);
   ::signal(SIGPIPE, SIG_IGN);  // the agent ignores SIGPIPE, too
   const std::vector<std::string> print{"sh", "-c",
@@ -57,7 +57,7 @@ TEST(RunProgram, GivesAnEnvironmentAndDefaultSignals) {
   ::unsetenv("HEADCRASH_TEST");
 }
 
-TEST(RunProgram, EntersBeforeTheProgram) {
+TEST(RunProgram, CallsTheEnterHookBeforeTheProgram) {
   if (::geteuid() != 0) GTEST_SKIP() << "a process namespace needs root";
   const auto end = run_program({.argv = {"sh", "-c", "pwd; echo $$"}, .timeout = 20s, .enter = [] {
                                   if (::chdir("/usr") != 0) ::_exit(1);
@@ -89,7 +89,7 @@ TEST(RunProgram, ReapsOrphansWhileAProgramRuns) {
   EXPECT_EQ(end.exit, 0) << "an unreaped orphan is a zombie";
 }
 
-TEST(RunProgram, KillsTheWholeGroup) {
+TEST(RunProgram, KillsTheWholeProcessGroup) {
   const TemporaryFolder folder;
   const std::string pid_file = (folder.path() / "pid").string();
   const ProgramEnd end =

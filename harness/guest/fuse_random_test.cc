@@ -211,7 +211,7 @@ void live_on_a_full_disk(Mounts& mounts, std::uint32_t seed, Done& done) {
   mounts.unmount();
 }
 
-TEST(FuseRandom, MatchesTheReferences) {
+TEST(FuseRandom, KeepsUsersFilesOnANearlyFullDisk) {
   const std::uint64_t seconds = number_from_environment("HEADCRASH_FUSE_SECONDS", 0);
   const char* const tools = std::getenv("HEADCRASH_FUSE_BIN");
   if (seconds == 0 || tools == nullptr)

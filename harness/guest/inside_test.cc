@@ -20,7 +20,7 @@ TEST(Inside, ParsesItsArguments) {
   EXPECT_EQ(parse_inside({"/init", "inside", "a", "b", "c", "d", "--", "e"})->environment, Words());
 }
 
-TEST(Inside, RunsOtherCommandsInTheGuestItself) {
+TEST(Inside, LeavesOtherCommandsUnchanged) {
   for (const Words& other :
        {Words{}, Words{"a", "b", "c", "d", "e", "f", "--", "g"},
         Words{"/init", "inside", "--", "e"}, Words{"/init", "inside", "a", "b", "c", "d", "--"},
@@ -32,7 +32,7 @@ TEST(Inside, RunsOtherCommandsInTheGuestItself) {
   }
 }
 
-TEST(Inside, GivesTheProgramItsEnvironment) {
+TEST(Inside, PassesTheEnvironmentToTheProgram) {
   const Program program =
       program_of({"/init", "inside", "/mnt", "/disk", "/files", "/d", "A=1", "--", "./t", "x"});
   EXPECT_EQ(program.argv, (Words{"./t", "x"}));

@@ -36,7 +36,7 @@ TEST(MarkDisk, NeedsADevice) {
   EXPECT_EQ(mark.write("persisted 1").error().value, EBADF);
 }
 
-TEST(BlockDevice, RejectsAFile) {
+TEST(BlockDevice, RejectsARegularFile) {
   EXPECT_EQ(inspect_disk("/dev/null").error().value, ENOTTY);
 }
 

@@ -26,7 +26,7 @@ TEST(PersistedLines, InvalidLinesAreCounted) {
   EXPECT_EQ(lines.refused(), 3U);
 }
 
-TEST(PersistedLines, EveryLineCanBeAText) {
+TEST(PersistedLines, MayTreatEveryLineAsPersisted) {
   PersistedLines lines(true);
   EXPECT_EQ(lines.feed("one\n\npersisted two\nthr"), (Texts{"one", "persisted two"}));
   EXPECT_EQ(lines.feed("ee\n"), Texts{"three"});

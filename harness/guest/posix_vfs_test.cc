@@ -40,7 +40,7 @@ class PosixVfsTest : public testing::Test {
   PosixVfs vfs_{folder_.path().string()};
 };
 
-TEST_F(PosixVfsTest, ReadsWritesAppendsTruncates) {
+TEST_F(PosixVfsTest, ReadsWritesAppendsAndTruncates) {
   const FileHandle file = make("a", "hello");
   EXPECT_TRUE(vfs_.append(file, bytes(" world")));
   EXPECT_TRUE(vfs_.pwrite(file, 0, bytes("J")));
@@ -81,7 +81,7 @@ TEST_F(PosixVfsTest, AFileOpenedForReadingOnlyCannotBeWritten) {
   EXPECT_TRUE(vfs_.close(*file));
 }
 
-TEST_F(PosixVfsTest, WritesByUring) {
+TEST_F(PosixVfsTest, WritesThroughIoUring) {
   const FileHandle file = make("a", "before");
   const auto written = vfs_.pwrite_by_uring(file, 3, bytes("by a ring"));
   if (!written && (written.error().value == ENOSYS || written.error().value == EPERM))
@@ -117,7 +117,7 @@ TEST_F(PosixVfsTest, SetsAndClearsInodeFlags) {
   EXPECT_EQ(vfs_.set_flags("b", 0, kOurs).error().value, ENOENT);
 }
 
-TEST_F(PosixVfsTest, StoresThroughAMapping) {
+TEST_F(PosixVfsTest, WritesAndSyncsThroughAMapping) {
   const FileHandle file = make("a", std::string(9000, 'x'));
   EXPECT_TRUE(vfs_.mmap_write_sync(file, 4090, bytes("across pages")));
   EXPECT_EQ(read(file).substr(4088, 16), "xxacross pagesxx");
@@ -125,7 +125,7 @@ TEST_F(PosixVfsTest, StoresThroughAMapping) {
   vfs_.close(file);
 }
 
-TEST_F(PosixVfsTest, AllocatesAndPunches) {
+TEST_F(PosixVfsTest, AllocatesRangesAndPunchesHoles) {
   const FileHandle file = make("a", std::string(8192, 'x'));
   const auto punched = vfs_.fallocate(file, FallocateMode::punch_hole, 0, 4096);
   if (!punched && punched.error().value == EOPNOTSUPP) GTEST_SKIP() << "fallocate is not supported";
@@ -138,7 +138,7 @@ TEST_F(PosixVfsTest, AllocatesAndPunches) {
   vfs_.close(file);
 }
 
-TEST_F(PosixVfsTest, CountsPiecesOfAFile) {
+TEST_F(PosixVfsTest, CountsExtentsOfAFile) {
   const FileHandle file = vfs_.open("f", {.create = true}).value();
   const auto none = vfs_.pieces(file);
   if (!none && none.error().value == ENOTSUP) GTEST_SKIP() << "FIEMAP is not supported";
@@ -154,7 +154,7 @@ TEST_F(PosixVfsTest, CountsPiecesOfAFile) {
   ASSERT_TRUE(vfs_.close(file));
 }
 
-TEST_F(PosixVfsTest, AMappingStoresAndSyncs) {
+TEST_F(PosixVfsTest, WritesThroughAMappingAndSyncsRanges) {
   const FileHandle file = make("a", std::string(6000, '.'));
   EXPECT_TRUE(vfs_.mmap_write(file, 4090, bytes("through a mapping")));
   EXPECT_EQ(read(file).substr(4088, 21), "..through a mapping..");
@@ -216,7 +216,7 @@ TEST_F(PosixVfsTest, ARenameMayLeaveAWhiteout) {
   EXPECT_EQ(a->type, FileType::whiteout);
 }
 
-TEST_F(PosixVfsTest, NamesAndLinks) {
+TEST_F(PosixVfsTest, ManagesNamesAndLinks) {
   ASSERT_TRUE(vfs_.mkdir("d", 0755));
   EXPECT_TRUE(vfs_.close(make("d/a", "1")));
   EXPECT_TRUE(vfs_.close(make("b", "22")));
@@ -260,14 +260,14 @@ TEST_F(PosixVfsTest, LinksANamelessFile) {
   vfs_.close(*file);
 }
 
-TEST_F(PosixVfsTest, AFifoIsNotAFile) {
+TEST_F(PosixVfsTest, CreatesFifos) {
   EXPECT_TRUE(vfs_.make_fifo("p", 0644));
   EXPECT_EQ(vfs_.stat("p")->type, FileType::fifo);
   EXPECT_EQ(vfs_.list("")->front().type, FileType::fifo);
   EXPECT_EQ(vfs_.make_fifo("p", 0644).error().value, EEXIST);
 }
 
-TEST_F(PosixVfsTest, Attributes) {
+TEST_F(PosixVfsTest, SetsModesTimesAndExtendedAttributes) {
   EXPECT_TRUE(vfs_.close(make("a", "1")));
   EXPECT_TRUE(vfs_.chmod("a", 0600));
   EXPECT_EQ(vfs_.stat("a")->mode, 0600U);
@@ -285,7 +285,7 @@ TEST_F(PosixVfsTest, Attributes) {
   EXPECT_EQ(vfs_.getxattr("a", "user.x").error().value, ENODATA);
 }
 
-TEST_F(PosixVfsTest, WholeFileSystem) {
+TEST_F(PosixVfsTest, SyncsAndMeasuresTheWholeFileSystem) {
   EXPECT_TRUE(vfs_.syncfs());
   const auto space = vfs_.space();
   ASSERT_TRUE(space);

@@ -71,7 +71,7 @@ TEST(RunOperations, ThreadsOverlapAndReportInListOrder) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "a"));
 }
 
-TEST(RunOperations, RandomThreadsFinish) {
+TEST(RunOperations, RandomWorkloadsWithThreadsFinish) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const TemporaryFolder folder;
     PosixVfs vfs(folder.path().string());
@@ -96,7 +96,7 @@ TEST(RunOperations, AFailureEndsAllThreads) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "c"));
 }
 
-TEST(RunOperations, MayContinueAfterAFailure) {
+TEST(RunOperations, ContinuesAfterAFailureIfRequested) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   // The failed fsync must not block thread 1. The later fsync of `a` must still be executed. It
@@ -115,7 +115,7 @@ class NoDataSync : public PosixVfs {
   VfsResult<void> fdatasync(FileHandle) override { return refuse(EOPNOTSUPP); }
 };
 
-TEST(RunOperations, ASkippedPointBlocksNoThread) {
+TEST(RunOperations, ASkippedPersistencePointBlocksNoThread) {
   const TemporaryFolder folder;
   NoDataSync vfs(folder.path().string());
   const Seen seen = run_all(list_of("create a\n@1 create b\n@1 fdatasync b\nfsync a\n"), vfs);
@@ -124,7 +124,7 @@ TEST(RunOperations, ASkippedPointBlocksNoThread) {
   EXPECT_EQ(seen.end.done, 4U);
 }
 
-TEST(RunOperations, ObjectsSkippedEarlierMayBeMissing) {
+TEST(RunOperations, SkipsOperationsOnMissingObjectsAfterASkip) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
   const auto list = list_of("unlink never-made\nsync\n");

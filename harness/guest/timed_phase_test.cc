@@ -93,7 +93,7 @@ TEST(TimedPhase, TheFirstFailureStopsOthersAndIsReported) {
   EXPECT_EQ(measured->error->error, EIO);
 }
 
-TEST(TimedPhase, TimesTheLastUserWithoutPreparation) {
+TEST(TimedPhase, TimeExcludesPreparationAndEndsWithTheLastUser) {
   constexpr std::int64_t kNap = 10'000'000;
   class Slow : public HostVfs {
    public:
@@ -134,7 +134,7 @@ TEST(TimedPhase, FailsIfCachesCannotBeDropped) {
   EXPECT_EQ(measured.error().value, EACCES);
 }
 
-TEST(TimedPhase, CpuTimeIsTheMachines) {
+TEST(TimedPhase, MeasuresTheCpuTimeOfTheWholeMachine) {
   const CpuTimes before = cpu_times();
   if (before.user_ms == 0) GTEST_SKIP() << "/proc/stat reports no CPU time here";
   HostVfs vfs("/");

@@ -55,7 +55,7 @@ TEST_F(UseTest, LeavesOnlyLostAndFound) {
   EXPECT_EQ(left->front().name, "lost+found");
 }
 
-TEST_F(UseTest, LeavesATreeThatCannotBeRemoved) {
+TEST_F(UseTest, ToleratesATreeThatCannotBeRemoved) {
   UsabilityTest test;
   test.add({{"path", "a"}, {"type", "file"}, {"flags", FS_IMMUTABLE_FL}});
   EXPECT_EQ(test.use_and_empty(vfs_), "");

@@ -67,7 +67,7 @@ TEST(AmbiguousDirectories, FindsALossAmongTwentyExchangedPairs) {
   }
 }
 
-TEST(AmbiguousDirectories, TimeIsBounded) {
+TEST(AmbiguousDirectories, JudgesManyDirectoriesInBoundedTime) {
   const Case pairs = exchanged_pairs(300);
   EXPECT_EQ(pairs.judge(tree_of_pairs(300, [](auto i) { return i % 7 != 0; }), Promises{}),
             Found{});

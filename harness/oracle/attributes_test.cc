@@ -26,7 +26,7 @@ ObservedObject empty_file() {
   return file("a", 0, 0, 0, 7);
 }
 
-TEST(Attributes, AcceptsAnyLengthInEachNamespace) {
+TEST(Attributes, AcceptsValuesOfAnyLengthInEachNamespace) {
   for (const char* name : {"user.b", "trusted.overlay.opaque", "security.ima", "system.other"}) {
     for (const char* value :
          {"y", "fill:255", "fill:256", "fill:257", "fill:4096", "fill:65536", "0x00ff80"}) {
@@ -58,7 +58,7 @@ std::vector<workload::Operation> list_that_sets(int count, std::size_t bytes,
   return list;
 }
 
-TEST(Attributes, RejectsAListThatExceedsADump) {
+TEST(Attributes, RejectsAttributesThatExceedADump) {
   for (const auto& list : {list_that_sets(4080, 20), list_that_sets(240, 1024),
                            list_that_sets(2000, 64 << 10), list_that_sets(240, 1, 255)})
     EXPECT_TRUE(Oracle::follow(list, {})) << list.size();
@@ -131,7 +131,7 @@ ObservedObject of_mode(ObservedObject object, std::uint32_t mode) {
   return object;
 }
 
-TEST(Attributes, AnAccessListChangesTheMode) {
+TEST(Attributes, AnAccessAclChangesTheMode) {
   const Case set{.lines = {"create a", fmt::format("setxattr a {} {}", kAccess, acl(6, 7, 4, 5, 0)),
                            "fsync a"},
                  .persisted = 2};
@@ -148,7 +148,7 @@ TEST(Attributes, AnAccessListChangesTheMode) {
   EXPECT_EQ(changed.judge({of_mode(listed, 0741)}, Promises{}), kLost);
 }
 
-TEST(Attributes, AListEquivalentToTheModeIsNotStored) {
+TEST(Attributes, AnAclEquivalentToTheModeIsNotStored) {
   const std::string minimal = "0x02000000010006000000000004000400000000002000000000000000";
   const Case set{
       .lines = {"create a", fmt::format("setxattr a {} {}", kAccess, minimal), "fsync a"},
@@ -156,7 +156,7 @@ TEST(Attributes, AListEquivalentToTheModeIsNotStored) {
   EXPECT_EQ(set.judge({of_mode(empty_file(), 0640)}, Promises{}), Found{});
 }
 
-TEST(Attributes, ADefaultListIsInherited) {
+TEST(Attributes, ADefaultAclIsInherited) {
   const Case inherited{
       .lines = {"mkdir d", fmt::format("setxattr d {} {}", kDefault, acl(7, 7, 5, 7, 0)),
                 "create d/f", "mkdir d/e", "sync"},
@@ -171,7 +171,7 @@ TEST(Attributes, ADefaultListIsInherited) {
   EXPECT_NE(inherited.judge(lost, Promises{}), Found{});
 }
 
-TEST(Attributes, RejectsAListThatTheKernelRejects) {
+TEST(Attributes, RejectsAnAclThatTheKernelRejects) {
   for (const char* value : {"y", "0x02000000", "0x01000000", "0x0200000001000700ffffffff"}) {
     const auto operation =
         workload::parse_operation(fmt::format("setxattr a {} {}", kAccess, value), "test");
@@ -182,7 +182,7 @@ TEST(Attributes, RejectsAListThatTheKernelRejects) {
   }
 }
 
-TEST(Attributes, ThoseOfLinksAndPipesAreKept) {
+TEST(Attributes, SyncedAttributesOfLinksAndPipesAreKept) {
   const Found lost{{Verdict::lost_synced_data, Tier::documented}};
   const Case synced{.lines = {"symlink t s", "setxattr s trusted.x y", "mknod p fifo",
                               "setxattr p security.x y", "sync"},
@@ -196,7 +196,7 @@ TEST(Attributes, ThoseOfLinksAndPipesAreKept) {
   EXPECT_EQ(synced.judge({of_link, with(of_pipe, "trusted.y", "z")}, {}), kWrong);
 }
 
-TEST(Attributes, LinksAndPipesHaveOnlySystemAttributes) {
+TEST(Attributes, LinksAndPipesAcceptNoUserAttributes) {
   const Case synced{.lines = {"symlink to s", "setxattr s trusted.b y", "sync"}, .persisted = 2};
   EXPECT_EQ(synced.judge({with(symlink("s", "to"), "trusted.b", "y")}, Promises{}), Found{});
   const std::vector<workload::Operation> list{

@@ -37,13 +37,13 @@ TEST(Expectation, ParsingInvertsFormatting) {
   }
 }
 
-TEST(Expectation, KeepsUnknownTexts) {
+TEST(Expectation, PreservesUnrecognisedText) {
   for (const char* text : {"", "4096 to bytes", "18446744073709551616 bytes", "zeroes in block x",
                            "zeroes", "at least -1 bytes", "version 3 or newer", "a link to \"\""})
     EXPECT_EQ(expectation_of({.expected = text}), (Expectation{.text = text})) << text;
 }
 
-TEST(Expectation, KindsOfObjectsNameTheirType) {
+TEST(Expectation, ObjectKindsMatchFileTypes) {
   EXPECT_EQ(words({.kind = Expected::regular}), kind_of(FileType::regular));
   EXPECT_EQ(words({.kind = Expected::directory}), kind_of(FileType::directory));
   EXPECT_EQ(words({.kind = Expected::symlink}), kind_of(FileType::symlink));

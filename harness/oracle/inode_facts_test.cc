@@ -24,7 +24,7 @@ ObservedObject with(const std::function<void(ObservedObject&)>& change) {
   return object;
 }
 
-TEST(InodeFacts, KeepsASyncedModeOrALaterMode) {
+TEST(InodeFacts, AcceptsASyncedModeOrALaterMode) {
   const Lines list{"create a", "fsyncdir .", "chmod a 640", "fsync a", "chmod a 600", "fsync a"};
   const auto mode = [](std::uint32_t bits) {
     return with([&](ObservedObject& o) { o.mode = bits; });
@@ -48,7 +48,7 @@ TEST(InodeFacts, AWriteWithOSyncKeepsAttributesAsFsyncDoes) {
   EXPECT_EQ(judge_mode("write-dsync a 0 512 1 1", 0644), kFine) << "O_DSYNC keeps only data";
 }
 
-TEST(InodeFacts, KeepsTheModeAndOwnerOfCreation) {
+TEST(InodeFacts, FsyncKeepsTheModeAndOwnerOfANewObject) {
   const auto seen = [](ObservedObject object, std::uint32_t mode, std::uint32_t user) {
     object.mode = mode, object.user = user, object.group = 0;
     return object;
@@ -96,7 +96,7 @@ TEST(InodeFacts, KeepsSyncedFlagsAndProject) {
   EXPECT_EQ(parse_entry(entry)->project, 7U);
 }
 
-TEST(InodeFacts, FdatasyncKeepsNoModeAndSyncIsDocumented) {
+TEST(InodeFacts, FdatasyncNeedNotKeepTheModeButSyncMust) {
   const ObservedObject other = with([](ObservedObject& o) { o.mode = 0644; });
   EXPECT_EQ(judge_file({"create a", "sync", "chmod a 640", "fdatasync a"}, 3, other), kFine);
   EXPECT_EQ(judge_file({"create a", "sync", "chmod a 640", "sync"}, 3, other),
@@ -128,7 +128,7 @@ TEST(InodeFacts, JudgesAttributesOfDirectories) {
   EXPECT_EQ(changed.judge({d}, {}), kLostByFsync);
 }
 
-TEST(InodeFacts, AnOwnerIsAConsistentUserAndGroup) {
+TEST(InodeFacts, UserAndGroupChangeTogether) {
   const Lines list{"create a", "sync", "chown a 7 8", "fsync a", "chown a 9 10", "sync"};
   const auto owner = [](std::uint32_t user, std::uint32_t group) {
     return with([&](ObservedObject& o) { o.user = user, o.group = group; });
@@ -191,7 +191,7 @@ TEST(InodeFacts, AnAccessTimeIsKeptUntilAReadOrMapping) {
   EXPECT_EQ(judge_file(Lines(mapped.begin(), mapped.end() - 1), 4, read), kLostByFsync);
 }
 
-TEST(InodeFacts, ACreationTimeIsThereOnceTheInodeIsPersistent) {
+TEST(InodeFacts, APersistentInodeHasItsCreationTime) {
   const ObservedObject unborn = with([](ObservedObject& o) { o.born_seconds = 0; });
   const ObservedObject born = with([](ObservedObject& o) { o.born_seconds = 1700000000; });
   EXPECT_EQ(judge_file({"create a", "fsyncdir .", "fsync a"}, 2, born), kFine);
@@ -224,7 +224,7 @@ TEST(InodeFacts, SyncedAllocationsAreKept) {
   EXPECT_EQ(judge_file(zeroes, 2, room(0)), kFine) << "zeroes may be stored as a hole";
 }
 
-TEST(InodeFacts, CountsAllocationsByRange) {
+TEST(InodeFacts, CountsOverlappingAllocationsOnce) {
   Lines list{"create a"};
   for (int i = 0; i < 2000; ++i) list.push_back("allocate-keep a 0 1073741824");
   list.insert(list.end(), {"punch a 4096 4096", "allocate-keep a 4096 512", "sync"});

@@ -48,7 +48,7 @@ TEST(ListOfTree, RecreatesAndPersistsTheTree) {
       "symlink to/x s\nlink d/f z\nfreeze\n");
 }
 
-TEST(ListOfTree, SetsInodeValuesThatTheListSets) {
+TEST(ListOfTree, SetsOnlyInodeValuesThatTheWorkloadSets) {
   ObservedObject object = file("f", 0, 0, 0, 12);
   object.mode = 0640;
   object.user = 3;
@@ -69,7 +69,7 @@ TEST(ListOfTree, SetsInodeValuesThatTheListSets) {
             "create f\ntouch f 1000000002\nfreeze\n");
 }
 
-TEST(ListOfTree, RejectsTreesThatNoListCreates) {
+TEST(ListOfTree, RejectsTreesThatNoOperationsCanCreate) {
   ObservedObject moved = file("f", 2, 7, 5, 12);
   moved.runs.front().kind = ContentRun::Kind::moved;
   EXPECT_FALSE(list_of_tree({moved}, {}));

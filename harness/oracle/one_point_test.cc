@@ -30,7 +30,7 @@ TEST(OnePoint, RejectsALaterNameWithoutAnEarlierOne) {
   EXPECT_EQ(two.judge({a, c}, kMetadataOfOne), kOfNoPoint);
 }
 
-TEST(OnePoint, TheLastPersistencePointIsTheEarliest) {
+TEST(OnePoint, IsNotBeforeTheLastPersistencePoint) {
   const Case two{{"create a", "create b", "fsync b", "create c"}, 2};
   const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2);
   const adapters::Promises names{.fsync_keeps_name = true};
@@ -104,7 +104,7 @@ TEST(OnePoint, EachUserHasASeparatePoint) {
   EXPECT_EQ(users.judge({d, a, e}, kMetadataOfOne), kOfNoPoint);
 }
 
-TEST(OnePoint, NoUserHasPassedAnUnreachedJoin) {
+TEST(OnePoint, RequiresAllOperationsBeforeAJoin) {
   const Case users{{"create a", "@1 create b", "join", "create c"}, std::nullopt};
   const ObservedObject a = file("a", 0, 0, 0, 1), b = file("b", 0, 0, 0, 2),
                        c = file("c", 0, 0, 0, 3);

@@ -56,7 +56,7 @@ using Kinds = std::vector<Verdict>;
 
 /// The first byte of a stamp is zero. If only this byte of a stamp remains, the block is
 /// indistinguishable from a block that was never written, even after the file has been extended.
-TEST(Oracle, OneByteLeavesNoTrace) {
+TEST(Oracle, TheFirstByteOfAStampIsIndistinguishableFromZero) {
   const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
   EXPECT_EQ(kinds(list, 3, {file_with("a", {zero(0, 2)})}), Kinds{});
   for (const auto& [size, found] : {std::pair{1, Kinds{}}, {9, Kinds{Verdict::lost_synced_data}}}) {
@@ -145,7 +145,7 @@ TEST(Oracle, TwoHolesInABlockKeepTheBytesBetweenThem) {
 }
 
 /// The first bytes of all stamps of a file are equal.
-TEST(Oracle, AWriteThatOmitsTheMagicNumberMakesAStamp) {
+TEST(Oracle, PartialWritesCanCompleteAStamp) {
   const std::vector<std::string> list{"create a", "write a 0 512 1 1", "write a 0 346 1 2",
                                       "write a 3 509 1 3", "sync"};
   EXPECT_EQ(kinds(list, 4, {file_with("a", {stamp(0, 1, 1, 3)})}), Kinds{});
@@ -158,7 +158,7 @@ const std::vector<std::string> kOverwrite{"create a",          "write a 0 1024 1
                                           "write a 0 512 1 3", "fsync a",
                                           "unlink a"};
 
-TEST(Oracle, SyncedDataMustBeThere) {
+TEST(Oracle, SyncedDataMustSurvive) {
   EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 2, 1, 1)})}), Kinds{});
   EXPECT_EQ(kinds(kOverwrite, 2, {}), Kinds{Verdict::lost_synced_data});
   EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {})}), Kinds{Verdict::zero_length});
@@ -168,7 +168,7 @@ TEST(Oracle, SyncedDataMustBeThere) {
             Kinds{Verdict::lost_synced_data});
 }
 
-TEST(Oracle, WritesInFlightMayOrMayNotBeThere) {
+TEST(Oracle, WritesInFlightMayOrMayNotSurvive) {
   EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 2)})}),
             Kinds{});
   EXPECT_EQ(kinds(kOverwrite, 2, {file_with("a", {stamp(0, 1, 1, 3), stamp(1, 1, 1, 1)})}),
@@ -274,7 +274,7 @@ using Tiers = std::vector<Tier>;
 
 /// POSIX permits sync() to return before anything is written. Only a file system's documentation
 /// promises more.
-TEST(Oracle, APromiseOfSyncAloneIsDocumented) {
+TEST(Oracle, SyncAloneGivesOnlyADocumentedPromise) {
   for (const char* sync : {"sync", "syncfs"}) {
     const std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
                                         sync};
@@ -291,7 +291,7 @@ TEST(Oracle, APromiseOfSyncAloneIsDocumented) {
   }
 }
 
-TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
+TEST(Oracle, ALaterSyncDoesNotWeakenAnFsyncPromise) {
   std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
                                 "fsync a",  "fsyncdir .",        "write a 512 512 1 2",
                                 "sync"};
@@ -312,7 +312,7 @@ TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
 
 /// The case of generic/764 in fstests: a persistent file is removed while it is open, and is then
 /// synced through the open descriptor.
-TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
+TEST(Oracle, FsyncOfARemovedOpenFileKeepsTheRemovalOnlyIfPromised) {
   const std::vector<std::string> list{"create a",           "sync",     "open a %f", "unlink a",
                                       "write %f 0 512 1 1", "fsync %f", "close %f",  "create b"};
   const auto judged = [&](const adapters::Promises& promises,
@@ -334,7 +334,7 @@ TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
   EXPECT_EQ(judged({.fsync_keeps_links = true}, {back}), Kinds{Verdict::resurrected});
 }
 
-TEST(Oracle, AnOpenFileFollowsItsLinkUntilClose) {
+TEST(Oracle, AnOpenFileFollowsRenamesUntilClose) {
   const adapters::Promises keeps_name{.fsync_keeps_name = true};
   const std::vector<std::string> list{"mkdir d",   "create a",     "sync",
                                       "open a %f", "rename a d/b", "fsync %f"};
@@ -368,7 +368,7 @@ TEST(Oracle, FindsRemovedAndUnknownObjects) {
             Kinds{});
 }
 
-TEST(Oracle, RejectsListsThatCannotRun) {
+TEST(Oracle, RejectsWorkloadsThatCannotRun) {
   for (const std::vector<std::string>& list :
        std::vector<std::vector<std::string>>{{"write a 0 512 1 1"},
                                              {"create a", "create a"},
@@ -468,7 +468,7 @@ TEST(Oracle, AnAbsurdSizeIsDamage) {
       << "the size, and the end of the readable part";
 }
 
-TEST(Oracle, ANameIsUniqueInItsDirectory) {
+TEST(Oracle, RejectsDuplicateNamesInADirectory) {
   const ObservedObject good = file_with("a", {stamp(0, 2, 1, 1)});
   EXPECT_EQ(kinds(kOverwrite, 2, {good, good}), Kinds{Verdict::wrong_data});
 }
@@ -513,7 +513,7 @@ TEST(Verdict, TheWorstFindingWins) {
   EXPECT_EQ(judge_trial({}, {}).verdict, Verdict::clean);
 }
 
-TEST(Verdict, AnErrorSaysNothingAboutTheFileSystemUnlessItsKindDoes) {
+TEST(Verdict, ErrorsAreHarnessErrorsUnlessTheirKindBlamesTheFileSystem) {
   const std::map<ErrorKind, Verdict> about_it{{ErrorKind::timeout, Verdict::hang},
                                               {ErrorKind::guest_died, Verdict::oops},
                                               {ErrorKind::workload, Verdict::workload_failed},

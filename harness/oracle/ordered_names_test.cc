@@ -38,7 +38,7 @@ ObservedObject other() {
   return file("other", 0, 0, 0, 99);
 }
 
-TEST(OrderedNames, ASyncedFileShowsUnderOneOfItsNames) {  // rule R1
+TEST(OrderedNames, ASyncedFileIsFoundUnderAtLeastOneName) {  // rule R1
   const Case moved = then_nothing(
       {"mkdir A", "mkdir B", "create A/f", "write A/f 0 512 1 1", "sync", "rename A/f B/f"});
   const ObservedObject a = directory("A", 2), b = directory("B", 3);
@@ -64,7 +64,7 @@ TEST(OrderedNames, TheNameOfAReplacedFileIsNeverMissing) {
   EXPECT_NE(replaced.judge({other(), a}, promises), kClean);
 }
 
-TEST(OrderedNames, FsckFindsObjectsInADirectoryWithoutAName) {
+TEST(OrderedNames, FsckRecoversObjectsOfANamelessDirectory) {
   const Case moved =
       then_nothing({"create f", "write f 0 512 1 1", "sync", "mkdir d", "rename f d/g"});
   const adapters::Promises promises = ordered_promises();
@@ -82,7 +82,7 @@ TEST(OrderedNames, FsckFindsObjectsInADirectoryWithoutAName) {
   EXPECT_EQ(moved.judge({other()}, promises), lost());
 }
 
-TEST(OrderedNames, StaleStampsOfAReplacedFileHideNoFile) {
+TEST(OrderedNames, StaleContentDoesNotHideARenamedFile) {
   const Case moved = then_nothing(
       {"create a", "write a 0 512 1 1", "create b", "sync", "truncate b 512", "rename b a"});
   const adapters::Promises exposing = ordered_without_initialization();
@@ -127,7 +127,7 @@ TEST(OrderedNames, FsckMayRemoveTheOldNameOfADirectoryAfterAnExchange) {
   EXPECT_NE(exchanged.judge({other(), directory("f", 3)}, promises), kClean);
 }
 
-TEST(OrderedNames, AnExchangeMayLeaveAThirdName) {
+TEST(OrderedNames, AnExchangeMayLeaveATemporaryName) {
   const Case exchanged = then_nothing({"create a", "write a 0 512 1 1", "create b",
                                        "write b 0 512 2 2", "sync", "rename-exchange a b", "sync"});
   Case cut = exchanged;
@@ -161,7 +161,7 @@ TEST(OrderedNames, AnotherThreadsSyncDoesNotWaitForAnExchange) {
   EXPECT_NE(with_sync_of("sync").judge(cut, promises), kClean);
 }
 
-TEST(OrderedNames, FsckRemovesTheThirdNameOfAFileWithOtherLinks) {
+TEST(OrderedNames, FsckRemovesTheTemporaryNameOfAFileWithOtherLinks) {
   const Case exchanged = then_nothing(
       {"create a", "create b", "write b 0 512 2 2", "link b l", "sync", "rename-exchange a b"});
   const ObservedObject a = file("a", 0, 0, 0, 3, 2), b_is_a = file("b", 0, 0, 0, 3, 2);
@@ -229,7 +229,7 @@ TEST(OrderedNames, ATruncationInFlightShowsOldDataOrLess) {  // rule R2
   EXPECT_NE(in_place.judge({other(), stale}, ordered_without_initialization()), kClean);
 }
 
-TEST(OrderedNames, AGrowingFileHasItsLastUnitFilled) {
+TEST(OrderedNames, AGrowingFileMayExposeStaleDataInItsOldLastUnit) {
   const Case grows =
       then_nothing({"create a", "write a 0 1024 1 1", "sync", "write a 16384 512 1 2"});
   ObservedObject found = file("a", 2, 1, 1, 3);

@@ -41,7 +41,7 @@ TEST(Promises, OnlyNoAutoDaAllocMayLoseBothVersionsOfAnUnsyncedReplacement) {
   }
 }
 
-TEST(Promises, OwnNamesArePatternsOfNamesInTheRoot) {
+TEST(Promises, OwnNamesMatchPatternsOnlyInTheRoot) {
   const Case synced{{"mkdir d", "sync"}, 1};
   const adapters::Promises fat{.own_names = {"FSCK*.REC"}};
   const Tree recovered{directory("d", 2), file("FSCK0001.REC", 1, 7, 7, 9)};
@@ -87,7 +87,7 @@ TEST(Promises, JudgesANamelessFileOnceItHasAName) {
   EXPECT_FALSE(Oracle::follow(list, {}));
 }
 
-TEST(Promises, ARemountAndAFreezeKeepEverything) {
+TEST(Promises, RemountAndFreezePersistEverything) {
   for (const char* line : {"remount", "remount-ro", "freeze"}) {
     const Case kept{{"create a", "write a 0 512 1 1", line}, 2};
     const Found lost{{Verdict::lost_synced_data, Tier::documented}};
@@ -130,7 +130,7 @@ ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t 
   return a;
 }
 
-TEST(Promises, AWriteInsideABlockKeepsPartOfThePreviousVersion) {
+TEST(Promises, APartialBlockWriteKeepsTheOtherBytes) {
   const Case twice{{"create a", "write a 0 512 1 1", "write a 28 484 1 2", "fsync a", "fsyncdir ."},
                    4};
   EXPECT_EQ(twice.judge({in_parts(1, 2, 28, 512)}, kPlain), kNothing);
@@ -166,7 +166,7 @@ ObservedObject with_zeroes(std::uint32_t version, std::size_t first, std::size_t
   return a;
 }
 
-TEST(Promises, ASyncedHoleInsideABlockIsThere) {
+TEST(Promises, ASyncedHoleInsideABlockSurvives) {
   const Case punched{
       {"create a", "write a 0 512 1 1", "sync", "punch a 25 3", "fsync a", "write a 0 512 1 2"}, 4};
   EXPECT_EQ(punched.judge({with_zeroes(1, 25, 28)}, kPlain), kNothing);
@@ -198,7 +198,7 @@ TEST(Promises, AHoleOverAWholeStampIsZeroes) {
   EXPECT_NE(all.judge({a}, kPlain), kNothing);
 }
 
-TEST(Promises, ASyncedFifoIsThere) {
+TEST(Promises, ASyncedFifoSurvives) {
   const Case made{{"mknod p fifo", "fsyncdir ."}, 1};
   ObservedObject pipe = file("p", 0, 0, 0, 1);
   EXPECT_NE(made.judge({pipe}, kPlain), kNothing) << "a regular file instead of a fifo";
@@ -207,7 +207,7 @@ TEST(Promises, ASyncedFifoIsThere) {
   EXPECT_EQ(made.judge({pipe}, kPlain), kNothing);
 }
 
-TEST(Promises, MsyncKeepsItsRangeAndSyncFileRangeNothing) {
+TEST(Promises, MsyncPersistsItsRangeAndSyncFileRangePersistsNothing) {
   const auto seen = [](std::uint32_t first, std::uint32_t second) {
     ObservedObject a = file("a", 16, 1, first, 1);
     a.runs[0].blocks = 8;
@@ -248,7 +248,7 @@ TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
             (Found{{Verdict::zero_length, Tier::integrity}}));
 }
 
-TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  // ext2, minix
+TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileOrLoseTheirSubtree) {  // ext2, minix
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
   // "b" reused the inode of the removed file "a", and was synced. The entry "a" was not removed on
@@ -385,7 +385,7 @@ TEST(Promises, StaleStampsDoNotIdentifyAFile) {
   EXPECT_NE(taken_later.judge(both, kPlain), kNothing);
 }
 
-TEST(Promises, StaleBytesComeInAllocationUnits) {
+TEST(Promises, StaleBytesMayFillAllocationUnits) {
   const Case hole{
       {"create a", "write a 0 8192 1 1", "punch a 0 8192", "sync", "allocate a 4096 512"}, 3};
   ObservedObject found = file("a", 16, 1, 1, 1);
@@ -397,7 +397,7 @@ TEST(Promises, StaleBytesComeInAllocationUnits) {
   EXPECT_NE(hole.judge({found}, {.allocation_bytes = 8192}), kNothing);
 }
 
-TEST(Promises, AnUnorderedExchangedDirectoryIsNotJudgedInside) {
+TEST(Promises, ContentOfAnUnorderedExchangedDirectoryIsNotJudged) {
   const adapters::Promises unordered{.fsync_keeps_name = true,
                                      .names = adapters::NameOrder::unordered};
   const adapters::Promises ordered{.fsync_keeps_name = true, .names = adapters::NameOrder::ordered};
@@ -416,7 +416,7 @@ TEST(Promises, AnUnorderedExchangedDirectoryIsNotJudgedInside) {
     EXPECT_NE(stays.judge({directory("A", 3), file("b", 0, 0, 0, 5)}, promises), kNothing);
 }
 
-TEST(Promises, StaleBlocksNeedPermissionAndNoSync) {
+TEST(Promises, StaleBlocksMayAppearOnlyIfPermittedAndUnsynced) {
   const Case writes{{"create a", "sync", "write a 0 512 1 1", "fsync a", "write a 512 512 1 2"}, 3};
   const adapters::Promises writeback{.exposes_stale_data = true};
   ObservedObject stale = file("a", 2, 1, 1, 1);
@@ -436,7 +436,7 @@ TEST(Promises, FsyncOfANewFileKeepsItsParentsIfDocumented) {
             (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-TEST(Promises, FsyncKeepsAPathWithALaterRenameOnlyIfDocumented) {
+TEST(Promises, FsyncPersistsARenamedParentDirectoryOnlyIfDocumented) {
   const adapters::Promises moved_path{.fsync_keeps_name = true, .fsync_keeps_moved_path = true};
   const adapters::Promises ordered{.fsync_keeps_name = true,
                                    .fsync_keeps_moved_path = true,
@@ -453,7 +453,7 @@ TEST(Promises, FsyncKeepsAPathWithALaterRenameOnlyIfDocumented) {
   }
 }
 
-TEST(Promises, Ext4WithoutAJournalSyncsOnlyNewParentsOfANewFile) {
+TEST(Promises, Ext4WithoutAJournalSyncsParentsOnlyOfNewFiles) {
   const adapters::Promises ext4 = adapters::load_adapter("ext4-nojournal")->promises;
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case fresh{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "fsync d/a"}, 3};
@@ -465,7 +465,7 @@ TEST(Promises, Ext4WithoutAJournalSyncsOnlyNewParentsOfANewFile) {
             kNothing);
 }
 
-TEST(Promises, F2fsKeepsNamesByFsyncOnlyInStrictMode) {
+TEST(Promises, F2fsFsyncPersistsNamesOnlyInStrictMode) {
   const adapters::Promises posix = adapters::load_adapter("f2fs")->promises;
   const adapters::Promises strict = adapters::load_adapter("f2fs-strict")->promises;
   const Case made{{"create a", "write a 0 512 1 1", "fsync a", "fsyncdir ."}, 2};
@@ -482,7 +482,7 @@ TEST(Promises, F2fsKeepsNamesByFsyncOnlyInStrictMode) {
   EXPECT_NE(taken.judge({file("a", 1, 2, 2, 2)}, strict), kNothing);
 }
 
-TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
+TEST(Promises, ARestPersistsOldChangesOnlyIfDocumented) {
   const adapters::Promises aged{.keeps_after_s = 8};
   const Case rested{{"create a", "write a 0 512 1 1", "rest 8", "create b"}, 2};
   const Case shorter{{"create a", "write a 0 512 1 1", "rest 7", "create b"}, 2};
@@ -566,7 +566,7 @@ TEST(Promises, FsyncOfAnExchangedFileKeepsItsNameOnlyIfPromised) {
   EXPECT_NE(at_last.judge(before, xfs), kNothing) << "fsync of the directory keeps the name";
 }
 
-TEST(Promises, FsyncKeepsARenamedParentOnlyIfEarlierAndLogged) {
+TEST(Promises, FsyncKeepsAParentRenameOnlyIfJournaledBeforeTheFile) {
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
   const adapters::Promises btrfs = adapters::load_adapter("btrfs")->promises;
   const Case later{{"mkdir d", "create d/a", "sync", "rename d e", "fsync e/a"}, 4};
@@ -591,7 +591,7 @@ TEST(Promises, FsyncKeepsARenamedParentOnlyIfEarlierAndLogged) {
   EXPECT_NE(kept.judge(back, btrfs), kNothing);
 }
 
-TEST(Promises, AThirdNameMayRemainOnlyIfNamesAreNotAtomic) {
+TEST(Promises, ATemporaryNameMayRemainOnlyIfNamesAreNotAtomic) {
   const adapters::Promises soft = adapters::load_adapter("ufs-soft-updates")->promises;
   const adapters::Promises journal = adapters::load_adapter("ufs-journal")->promises;
   const Case exchanged{{"create foo", "mkdir A", "create A/foo", "rename-exchange foo A/foo"},
@@ -689,7 +689,7 @@ TEST(Promises, AnUnreportedSyncKeepsNothing) {
   EXPECT_NE(by_fsync.judge({}, deaf), kNothing) << "fsync does";
 }
 
-TEST(Promises, RefusedOperationsNeedNotBeUndone) {
+TEST(Promises, OperationsThatWouldHaveFailedHaveNoEffect) {
   // The removexattr would have failed: the setxattr failed, so the attribute did not exist. The
   // power was cut before the result of the removexattr was reported.
   const Case refused{
@@ -699,7 +699,7 @@ TEST(Promises, RefusedOperationsNeedNotBeUndone) {
   EXPECT_EQ(refused.judge({file("a", 0, 0, 0, 1)}, kPlain), kNothing);
 }
 
-TEST(Promises, AnFsyncThatPersistsNothingKeepsNothing) {
+TEST(Promises, FsyncKeepsNothingIfTheFileSystemIgnoresIt) {
   adapters::Promises checkpoints = kNames;
   checkpoints.fsync_persists = false;
   for (const char* point : {"fsync a", "fdatasync a", "fsyncdir ."}) {
@@ -723,7 +723,7 @@ TEST(Promises, AWriteWithOSyncKeepsTheNamesThatFsyncKeeps) {
   EXPECT_EQ(data.judge({}, kNames), kNothing) << "O_DSYNC keeps no names";
 }
 
-TEST(Promises, EveryShortWorkloadCanBeFollowed) {
+TEST(Promises, TheOracleAcceptsEveryShortWorkload) {
   for (int length = 1; length <= workload::Ace::kLongest; ++length) {
     const workload::Ace ace(length);
     for (const std::uint64_t number : workload::sample_numbers(ace.count(), 300, 3)) {

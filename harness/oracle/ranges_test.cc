@@ -30,7 +30,7 @@ ObservedObject units(const std::string& path, const std::vector<int>& from,
 
 const Lines kCollapse{"create a", "write a 0 16384 1 1", "sync", "collapse a 4096 4096", "fsync a"};
 
-TEST(Ranges, TheRestMovesAfterACollapse) {
+TEST(Ranges, ACollapseMovesTheDataAfterIt) {
   const Case synced{kCollapse, 4};
   EXPECT_EQ(synced.judge({units("a", {0, 2, 3})}, {}), kSound);
   EXPECT_NE(synced.judge({units("a", {0, 1, 2, 3})}, {}), kSound) << "the collapse was synced";
@@ -50,7 +50,7 @@ TEST(Ranges, ACollapseInFlightMayBePartial) {
       << "data from two units further on were never there";
 }
 
-TEST(Ranges, AnInsertedRangeIsAHoleAndTheRestMoves) {
+TEST(Ranges, AnInsertedRangeIsAHoleAndMovesLaterData) {
   const Case synced{{"create a", "write a 0 12288 1 1", "sync", "insert a 4096 4096", "fsync a"},
                     4};
   EXPECT_EQ(synced.judge({units("a", {0, -1, 1, 2})}, {}), kSound);
@@ -64,7 +64,7 @@ TEST(Ranges, AnInsertedRangeIsAHoleAndTheRestMoves) {
     EXPECT_EQ(cut.judge({units("a", from)}, {}), kSound);
 }
 
-TEST(Ranges, AWriteAfterAMoveInFlightMayShowAtTheOldPlace) {
+TEST(Ranges, AWriteAfterAnUnsyncedMoveMayAppearAtTheOldOffset) {
   const Case cut{{"create a", "write a 0 16384 1 1", "sync", "collapse a 0 4096",
                   "write a 0 4096 1 2", "fsync a"},
                  2};
@@ -81,7 +81,7 @@ TEST(Ranges, AWriteAfterAMoveInFlightMayShowAtTheOldPlace) {
   EXPECT_NE(cut.judge({in_place}, {}), kSound);
 }
 
-TEST(Ranges, AnODsyncWriteBeforeAMoveMayMove) {
+TEST(Ranges, ALaterCollapseMayMoveAnODsyncWrite) {
   const Case cut{{"create a", "write a 0 12288 1 1", "sync", "write-dsync a 4096 4096 1 2",
                   "collapse a 0 4096", "fsync a"},
                  3};
@@ -90,7 +90,7 @@ TEST(Ranges, AnODsyncWriteBeforeAMoveMayMove) {
   EXPECT_EQ(cut.judge({moved}, {}), kSound);
 }
 
-TEST(Ranges, ACloneShowsTheSourceAtThatTime) {
+TEST(Ranges, ACloneShowsTheSourceAtCloneTime) {
   const Case synced{{"create a", "write a 0 16384 1 1", "create b", "sync",
                      "clone a 4096 8192 b 4096", "write a 0 16384 1 2", "fsync b"},
                     6};
@@ -109,7 +109,7 @@ TEST(Ranges, ACloneShowsTheSourceAtThatTime) {
   EXPECT_NE(cut.judge(with(units("b", {-1, 2, 2}, 2)), {}), kSound);
 }
 
-TEST(Ranges, WithoutACloneAnotherFilesBlocksAreStale) {
+TEST(Ranges, DedupeMustNotShareDifferentRanges) {
   const Case dedupe{{"create a", "write a 0 8192 1 1", "create b", "write b 0 4096 2 2", "sync",
                      "dedupe a 0 4096 b 0", "fsync b"},
                     6};

@@ -52,7 +52,7 @@ TEST_F(SharedHistories, OnlyOneOfTwoUsersCreatesAName) {
   EXPECT_FALSE(permitted());
 }
 
-TEST_F(SharedHistories, ACallThatHasReturnedPrecedesLaterOnes) {
+TEST_F(SharedHistories, ACallThatHasReturnedPrecedesLaterCalls) {
   call("create a", 1, 2);
   call("@1 unlink a", 3, 4, ENOENT);
   file("a", 7);
@@ -61,7 +61,7 @@ TEST_F(SharedHistories, ACallThatHasReturnedPrecedesLaterOnes) {
   EXPECT_TRUE(permitted());
 }
 
-TEST_F(SharedHistories, TheFinalTreeBelongsToTheOrder) {
+TEST_F(SharedHistories, TheFinalTreeMustMatchTheOrder) {
   call("create a", 1, 2);
   call("rename a b", 3, 6);
   call("@1 rename a c", 4, 5, ENOENT);
@@ -89,7 +89,7 @@ TEST_F(SharedHistories, LinksOfAFileAreCountedAndShareTheInode) {
   EXPECT_FALSE(permitted());
 }
 
-TEST_F(SharedHistories, ALinkFindsItsFileBeforeItMakesTheName) {
+TEST_F(SharedHistories, ALinkMayResolveItsFileBeforeCreatingTheName) {
   call("create a", 1, 2);
   call("link a b", 3, 8);
   call("@1 rename a c", 4, 5);
@@ -132,7 +132,7 @@ TEST_F(SharedHistories, TheLastOfTwoOverlappingWritesWins) {
   EXPECT_FALSE(permitted());
 }
 
-TEST_F(SharedHistories, DirectoriesAreFoundBeforeTheyMove) {
+TEST_F(SharedHistories, ACallMayResolveItsDirectoryBeforeARename) {
   call("mkdir d", 1, 2);
   call("create d/a", 3, 8);
   call("@1 rename d e", 4, 5);
@@ -146,7 +146,7 @@ TEST_F(SharedHistories, DirectoriesAreFoundBeforeTheyMove) {
   EXPECT_TRUE(permitted());
 }
 
-TEST_F(SharedHistories, RemovedDirectoriesGetNoNames) {
+TEST_F(SharedHistories, NoNameIsCreatedInARemovedDirectory) {
   call("mkdir d", 1, 2);
   call("create d/a", 3, 6);
   call("@1 rmdir d", 4, 5);
@@ -155,7 +155,7 @@ TEST_F(SharedHistories, RemovedDirectoriesGetNoNames) {
   EXPECT_TRUE(permitted());
 }
 
-TEST_F(SharedHistories, RenamesReplaceExchangeAndRefuse) {
+TEST_F(SharedHistories, RenamesReplaceExchangeOrFail) {
   call("mkdir d", 1, 2);
   call("create a", 3, 4);
   call("rename-exchange a d", 5, 6);

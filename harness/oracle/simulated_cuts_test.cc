@@ -392,7 +392,7 @@ void PrintTo(const NamedDamage& damage, std::ostream* out) {
 
 class SimulatedDamage : public testing::TestWithParam<NamedDamage> {};
 
-TEST_P(SimulatedDamage, IsFound) {
+TEST_P(SimulatedDamage, IsDetected) {
   constexpr int kEnough = 10;
   constexpr std::uint64_t kSeedsForARareDamage = 160;
   int done = 0;

@@ -274,7 +274,7 @@ TEST(SimulatedThreads, FindsDamage) {
   }
 }
 
-TEST(SimulatedThreads, RejectsAListWithConflictingThreads) {
+TEST(SimulatedThreads, RejectsAWorkloadWithConflictingThreads) {
   const auto refused = [](const char* text) {
     const auto list = workload::parse_operations(text, "meeting.txt").value();
     const auto oracle = Oracle::follow(list, {});

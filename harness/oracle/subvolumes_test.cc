@@ -32,7 +32,7 @@ TEST(Subvolumes, ASnapshotHasTheStateAtItsCreation) {
       << "the snapshot shares the inode";
 }
 
-TEST(Subvolumes, ASnapshotOfTheRootOmitsItselfAndEmptiesSubvolumes) {
+TEST(Subvolumes, ARootSnapshotOmitsItselfAndContentOfSubvolumes) {
   const Lines list{"mkdir d",    "create d/a",   "link d/a b", "subvolume s",
                    "create s/x", "snapshot . t", "sync"};
   const Tree whole{directory("d", 1),   file("d/a", 0, 0, 0, 2, 2),   file("b", 0, 0, 0, 2, 2),

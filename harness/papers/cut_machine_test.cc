@@ -79,13 +79,13 @@ TEST(CutMachine, StartsWithMediaAndDirtyCacheContents) {
       << "the drives already have the data";
 }
 
-TEST(CutMachine, AMemberMayBeMissing) {
+TEST(CutMachine, StartsWithAMissingArrayMember) {
   TemporaryFolder folder;
   const Recorded recorded = record(folder / "made.hcrec");
   blocks_written_again(recorded, recorded.at_end, {"dead:hd0.below.3.below"});
 }
 
-TEST(CutMachine, RejectsOtherHardware) {
+TEST(CutMachine, RejectsDifferentHardware) {
   TemporaryFolder folder;
   const Recorded recorded = record(folder / "made.hcrec");
   ModelledMachineOptions options = machine_of(*recorded.run);

@@ -67,7 +67,7 @@ std::pair<std::uint64_t, std::uint64_t> layout_in(ganger94::Reading reading) {
           std::uint64_t{geometry.fragments_per_group()} * 1024};
 }
 
-TEST(Experiment, GangersUfsLeavesGapsInOneReading) {
+TEST(Experiment, GangersUfsLeavesGapsInOnlyOneInterpretation) {
   const auto [next, usual_group] = layout_in(ganger94::Reading::contiguous);
   const auto [after_gap, group_of_16] = layout_in(ganger94::Reading::gap);
   EXPECT_EQ(next, 1U);
@@ -78,7 +78,7 @@ TEST(Experiment, GangersUfsLeavesGapsInOneReading) {
 
 /// The part `gap` judges the rules of the figures and tables in the second reading, under other
 /// identifiers.
-TEST(Experiment, GangersGapsAreJudgedApart) {
+TEST(Experiment, JudgesGangersGapsUnderSeparateIdentifiers) {
   const ExperimentOutcome first = small("ganger94/table1"), second = small("ganger94/gap");
   std::set<std::string> ids;
   for (const ClaimAnswer& answer : second.answers) {
@@ -132,7 +132,7 @@ TEST(Experiment, RejectsAnUnknownParameter) {
   EXPECT_NE(outcome.error().message().find("memory-mb"), std::string::npos);
 }
 
-TEST(Cells, ACellRunsOnceForEachNumberOfExecutions) {
+TEST(Cells, CacheResultsByNumberOfExecutions) {
   std::size_t run = 0;
   Cells cells({.verify = false, .on_cell = [&run](const Cell&) { ++run; }});
   cells.executions(2);

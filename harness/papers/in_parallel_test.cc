@@ -10,7 +10,7 @@
 namespace headcrash::experiment {
 namespace {
 
-TEST(InParallel, CallsEachOnceAndTheFirstOfAGroupFirst) {
+TEST(InParallel, CallsEachItemOnceAndTheFirstOfEachGroupFirst) {
   const std::vector<std::string> groups{"a", "b", "a", "a", "b", "c", "a", "a"};
   for (int round = 0; round < 50; ++round) {
     std::mutex mutex;

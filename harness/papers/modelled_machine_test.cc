@@ -102,7 +102,7 @@ TEST(ModelledMachine, RunsAndRecoversEveryType) {
   }
 }
 
-TEST(ModelledMachine, ARepairIsChargedAccordingToTheTable) {
+TEST(ModelledMachine, ChargesRepairsAccordingToTheCpuCosts) {
   const auto cpu_of = [](os::CpuCosts costs) {
     ModelledMachineOptions options = small_machine("soft-updates");
     options.costs = costs;
@@ -129,7 +129,7 @@ TEST(ModelledMachine, TheMountReplaysAJournal) {
   }
 }
 
-TEST(ModelledMachine, ACutFailsUsersCalls) {
+TEST(ModelledMachine, ACutFailsCallsInProgress) {
   const auto machine = taken(ModelledMachine::start(small_machine("conventional")));
   os::Account account{.name = "test"};
   const os::TimeNs begun_at = machine->now();
@@ -311,7 +311,7 @@ std::size_t bytes_other_than(ModelledMachine& machine, const std::string& name, 
 
 /// Extends an image and starts machines from it. One of them has an array with a dead member, so
 /// the array needs correct parity even for the data that was added.
-TEST(ModelledMachine, AnExtendedImageHasBothContents) {
+TEST(ModelledMachine, AnExtendedImageHasTheOldAndTheAddedFiles) {
   for (const char* profile : {"hp-c2447", "raid5-5"}) {
     SCOPED_TRACE(profile);
     ModelledMachineOptions options = small_machine("conventional", profile);
@@ -348,7 +348,7 @@ TEST(ModelledMachine, AnExtendedImageHasBothContents) {
   }
 }
 
-TEST(ModelledMachine, LoadsALogThroughItsArray) {
+TEST(ModelledMachine, ReplaysALogOnASeparateArray) {
   ModelledMachineOptions options = small_machine("journal-external", "raid5-5");
   options.more_disks = {{.profile = "raid1-2", .size_bytes = kSmall}};
   const auto machine = taken(ModelledMachine::start(options));

@@ -27,7 +27,7 @@ TEST(Repetitions, ARuleIsUndecidedIfOneExecutionDisagrees) {
   EXPECT_EQ(answers[0].numbers[0].high, 2.5);
 }
 
-TEST(Repetitions, AnUnanimousRuleKeepsItsVerdict) {
+TEST(Repetitions, AUnanimousRuleKeepsItsVerdict) {
   for (const double least : {2., 20.}) {
     std::vector<ClaimAnswer> answers{answer_with(3, least)};
     compare_executions(answers, {{answer_with(4, least)}, {answer_with(5, least)}});
@@ -36,7 +36,7 @@ TEST(Repetitions, AnUnanimousRuleKeepsItsVerdict) {
   }
 }
 
-TEST(Repetitions, AnotherClaimIsNotCompared) {
+TEST(Repetitions, AreComparedOnlyWithinAClaim) {
   std::vector<ClaimAnswer> answers{answer_with(3, 2)};
   ClaimAnswer other = answer_with(1, 2);
   other.title = "another interpretation";
@@ -46,7 +46,7 @@ TEST(Repetitions, AnotherClaimIsNotCompared) {
   EXPECT_FALSE(answers[0].numbers[0].low);
 }
 
-TEST(Judge, ARuleIsVacuousWithoutAction) {
+TEST(Judge, ARuleIsVacuousIfNothingHappened) {
   ClaimAnswer answer = answer_with(3, 2);
   require_action(answer, {"generations committed", 1.});
   EXPECT_EQ(answer.rules[0].verdict, Verdict::holds);
@@ -68,7 +68,7 @@ TEST(Judge, ARuleWithinThePrecisionIsUndecided) {
   EXPECT_EQ(verdict(105), Verdict::holds);
 }
 
-TEST(Judge, APercentageHasThePapersSign) {
+TEST(Judge, ComparesPercentagesRelativeTo100) {
   EXPECT_TRUE(close_percentage(104.5, 103.5));
   EXPECT_FALSE(close_percentage(98.6, 103.5));
   EXPECT_FALSE(close_percentage(109, 103.5));

@@ -25,7 +25,7 @@ WorkloadRun scaled(const std::string& name) {
   return {.workload = name, .scaled = true, .seed = 7};
 }
 
-TEST(RunWorkload, EndsForEveryWorkloadOfThePaper) {
+TEST(RunWorkload, CompletesEveryWorkloadOfThePaper) {
   for (const char* name : {"n-user-copy", "n-user-remove", "create-1k", "remove-1k",
                            "create-remove-1k", "andrew", "sdet"}) {
     const WorkloadOutcome outcome = outcome_of("no-order", scaled(name));
@@ -69,7 +69,7 @@ TEST(RunWorkload, SynchronousWritesSlowACopy) {
   EXPECT_GT(bound.phase("copy")->requests, free.phase("copy")->requests);
 }
 
-TEST(RunWorkload, AMeanIsThatOfEachPhase) {
+TEST(RunWorkload, AveragesEachPhaseSeparately) {
   WorkloadOutcome first{.phases = {{.name = "a", .elapsed_s = 1}, {.name = "b", .requests = 10}}};
   WorkloadOutcome second = first;
   first.modelled_s = 5, second.modelled_s = 7;
@@ -93,7 +93,7 @@ TEST(RunWorkload, APauseShiftsTheStartOfTheMeasurement) {
 
 /// Cycles arise in any workload that creates and removes files in one directory, if the inodes of
 /// two such files share a block.
-TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
+TEST(CoarseDependencies, ACreationAndARemovalCanFormACycle) {
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "no-order"))));
   ufs::Volume& volume = dynamic_cast<ufs::FileSystem&>(machine->vfs()).volume();
   auto drawing = std::make_unique<CoarseDependencies>(volume, volume.scheme->options());
@@ -120,7 +120,7 @@ TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
   });
 }
 
-TEST(RunWorkload, ARecoveryIsTwoSeparatePhases) {
+TEST(RunWorkload, MeasuresRecoveryInTwoPhases) {
   const WorkloadOutcome checked = outcome_of("soft-updates", scaled("recovery"));
   ASSERT_NE(checked.phase("repair"), nullptr);
   EXPECT_GT(checked.phase("repair")->elapsed_s, 0.1);
@@ -135,7 +135,7 @@ TEST(RunWorkload, ARecoveryIsTwoSeparatePhases) {
   EXPECT_GT(outcome_of("journal", whole).phase("repair")->elapsed_s, 0.1);
 }
 
-TEST(RunWorkload, ACutInsideAPhaseEndsIt) {
+TEST(RunWorkload, ACutEndsTheCurrentPhase) {
   WorkloadRun run = scaled("recovery");
   run.cut_after_ns = 500 * model::kMillisecondNs;
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "soft-updates"))));

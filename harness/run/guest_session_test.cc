@@ -23,7 +23,7 @@ std::optional<ErrorKind> kind_of(std::string_view answers, auto&& question) {
   return outcome ? std::nullopt : std::optional(outcome.error().kind);
 }
 
-TEST(GuestSession, AWrongTypeIsMalformed) {
+TEST(GuestSession, AFieldOfTheWrongTypeIsMalformed) {
   const auto exec = [](GuestSession& session) { return session.exec({"true"}); };
   EXPECT_EQ(
       kind_of(R"({"id":1,"ok":true,"exit":0,"timed_out":false,"stdout":"","stderr":"","wall_ms":1})"
@@ -48,7 +48,7 @@ TEST(GuestSession, AnUnknownFileSystemTypeIsUnsupported) {
             ErrorKind::unsupported);
 }
 
-TEST(GuestSession, AnInvalidEntryIsALaboratoryError) {
+TEST(GuestSession, AnInvalidEntryIsAHarnessError) {
   const auto dump = [](GuestSession& session) { return session.dump(); };
   const std::string end = R"({"id":1,"ok":true,"entries":1})"
                           "\n";
@@ -94,7 +94,7 @@ TEST(GuestSession, NamesTheFailedOperationAndItsError) {
             "operation 0 (create a) failed: No space left on device (ENOSPC)");
 }
 
-TEST(GuestSession, OnlyAHarnessErrorSuggestsToInstallATool) {
+TEST(GuestSession, OnlyAHarnessErrorSuggestsInstallingATool) {
   const adapters::LinuxAdapter filesystem = adapters::load_adapter("ext4").value();
   for (const auto& [kind, suggests] : {std::pair{ErrorKind::refused, true},
                                        {ErrorKind::timeout, false},
@@ -105,7 +105,7 @@ TEST(GuestSession, OnlyAHarnessErrorSuggestsToInstallATool) {
 }
 
 /// The daemon may die before the file system is mounted, although the mount command has succeeded.
-TEST(GuestSession, AMountCommandMustMount) {
+TEST(GuestSession, FailsIfAMountCommandLeavesNothingMounted) {
   const adapters::LinuxAdapter filesystem{.type = "fuseblk",
                                           .mount = {.argv = {"mount.mine"}, .good_exits = {0}}};
   for (const auto& [first, second, mounted] :
@@ -124,7 +124,7 @@ TEST(GuestSession, AMountCommandMustMount) {
   }
 }
 
-TEST(GuestSession, BoundsAFloodOfEvents) {
+TEST(GuestSession, LimitsTheNumberOfEvents) {
   std::string flood;
   for (int i = 0; i < 500; ++i)
     flood += R"({"id":1,"event":"skipped","operation":0,"errno":95})"

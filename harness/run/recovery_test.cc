@@ -103,7 +103,7 @@ TEST(Recovery, ReportsWhetherTheRepairSucceeded) {
   }
 }
 
-TEST(Recovery, DamageWithoutRepairCommandRemains) {
+TEST(Recovery, DamageIsNotRepairableWithoutARepairCommand) {
   ScriptedGuest guest;
   guest.on_exec = [](const std::string& command, std::size_t) {
     return GuestOutcome{.exit_code = command == "check" ? 4 : 0};
@@ -113,7 +113,7 @@ TEST(Recovery, DamageWithoutRepairCommandRemains) {
   EXPECT_EQ(recover(fs, guest), Verdict::not_repairable);
 }
 
-TEST(Recovery, ARepairThatDoesNotLastIsNoRepair) {
+TEST(Recovery, RejectsARepairThatDoesNotLast) {
   ScriptedGuest guest;
   guest.on_exec = [](const std::string& command, std::size_t) {
     return GuestOutcome{.exit_code = command == "check" ? 4 : 0};
@@ -175,7 +175,7 @@ TEST(Recovery, BlocksMayBeFreedAtUnmount) {
   EXPECT_EQ(recover(by_mount(), guest), Verdict::recovery_not_idempotent);
 }
 
-TEST(Recovery, ReportsAnErrorOfUse) {
+TEST(Recovery, ReportsAFailureToUseTheFileSystem) {
   ScriptedGuest guest;
   guest.inspection.unusable = "rmdir of d: Directory not empty";
   guest.inspection.use_ms = 3;

@@ -101,7 +101,7 @@ TEST_F(RunLockTest, AKilledProcessOwnsNoLock) {
 
 /// Many threads lock the same run while the lock file is being created and removed. The run must
 /// never have two owners.
-TEST_F(RunLockTest, NeverTwoOwners) {
+TEST_F(RunLockTest, NeverHasTwoOwners) {
   std::atomic<int> owners = 0, most = 0, times = 0;
   std::vector<std::thread> threads;
   threads.reserve(8);

@@ -68,7 +68,7 @@ TEST_F(StoredRunTest, NewRunsAndOtherShardsAreIndependent) {
   EXPECT_EQ(third.id, 3);
 }
 
-TEST_F(StoredRunTest, ARunningRunKeepsItsErrors) {
+TEST_F(StoredRunTest, RefusesToRedoErrorsOfARunningRun) {
   const StoredRun run = opened({});
   record(run.id, "a", "harness-error");
   ASSERT_FALSE(open({.redo_errors = true}));
@@ -99,7 +99,7 @@ TEST_F(StoredRunTest, PrefersAnUnfinishedRunToALaterFinishedOne) {
   EXPECT_FALSE(again.finished_before);
 }
 
-TEST_F(StoredRunTest, RepeatsErrorsOfTheNewestRun) {
+TEST_F(StoredRunTest, RedoesErrorsOfTheNewestRun) {
   {
     const StoredRun run = opened({});
     record(run.id, "a", "clean");

@@ -63,7 +63,7 @@ TEST(AgentMessage, RemovesUnknownFields) {
   EXPECT_EQ(message, (json{{"id", 1}, {"ok", true}, {"again", json::object()}}));
 }
 
-TEST(AgentMessage, AnswersMustHaveTheFieldsTheHostNeeds) {
+TEST(AgentMessage, RejectsAnswersWithoutRequiredFields) {
   EXPECT_TRUE(check_answer("inspect", {{"ok", true}, {"mounted", false}}));
   EXPECT_FALSE(check_answer("inspect", {{"ok", true}})) << "the field `mounted` is missing";
   EXPECT_FALSE(

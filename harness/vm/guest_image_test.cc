@@ -30,7 +30,7 @@ class GuestImageTest : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(GuestImageTest, ReadsTheFoldersDescription) {
+TEST_F(GuestImageTest, ReadsTheDescriptionInAFolder) {
   const auto image =
       described(R"({"kernel_version": "6.1.0-9-amd64", "package": "6.1.0-9-amd64", "key": "abc"})");
   ASSERT_TRUE(image) << image.error().message();
@@ -41,7 +41,7 @@ TEST_F(GuestImageTest, ReadsTheFoldersDescription) {
   EXPECT_FALSE(image->user_mode);
 }
 
-TEST_F(GuestImageTest, UserModeHasItsOwnKernel) {
+TEST_F(GuestImageTest, UserModeHasASeparateKernel) {
   const auto image = described(
       R"({"kernel_version": "6.1.9-uml", "key": "abc", "uml": true, "edits": ["clock-1ns", "exit-kill", "spin"]})");
   ASSERT_TRUE(image) << image.error().message();
@@ -68,7 +68,7 @@ TEST_F(GuestImageTest, RejectsUserModeWithoutRequiredEdits) {
       << image.error().message();
 }
 
-TEST_F(GuestImageTest, RejectsOtherFolders) {
+TEST_F(GuestImageTest, RejectsFoldersWithoutAValidDescription) {
   EXPECT_FALSE(guest_image_in(folder_));  // the directory has no files
   for (const char* info : {"", "[1]", "{}", R"({"key": "abc"})",
                            R"({"kernel_version": 6, "key": "abc"})", R"({"kernel_version")"}) {
@@ -79,7 +79,7 @@ TEST_F(GuestImageTest, RejectsOtherFolders) {
   }
 }
 
-TEST_F(GuestImageTest, QueriesBuildNothing) {
+TEST_F(GuestImageTest, QueriesDoNotBuildAnImage) {
   const fs::path cache = folder_ / "cache";
   for (const Accelerator accelerator : {Accelerator::tcg, Accelerator::user_mode}) {
     const auto image = built_guest_image(cache, accelerator);

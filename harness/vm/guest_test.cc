@@ -239,7 +239,7 @@ TEST_F(GuestTest, RunsAWorkloadOnExt4AndDumpsIt) {
   EXPECT_FALSE(guest->oops()) << *guest->oops();
 }
 
-TEST_F(GuestTest, MakesAndRepairsXfs) {
+TEST_F(GuestTest, FormatsAndRepairsXfs) {
   const auto guest = start();
   ASSERT_TRUE(guest);
   exec(*guest, {"mkfs.xfs", "-q", "/dev/vda"});

@@ -5,7 +5,7 @@
 namespace headcrash::vm {
 namespace {
 
-TEST(LastLines, ReturnsTheEnd) {
+TEST(LastLines, ReturnsTheLastLinesOfAText) {
   EXPECT_EQ(last_lines("a\nb\r\nc\n\n", 2), "b\nc");
   EXPECT_EQ(last_lines("a\nb", 5), "a\nb");
   EXPECT_EQ(last_lines("\na", 1), "a");

@@ -23,7 +23,7 @@ bool has(const std::vector<std::string>& words, const std::string& part) {
                      [&](const std::string& word) { return word.find(part) != std::string::npos; });
 }
 
-TEST(QemuCommand, DiskArgumentsSuitTheUsersCommand) {
+TEST(QemuCommand, FormatsDiskArgumentsForTheUser) {
   const auto words = qemu_disk_arguments(some_spec().disks[0], 2);
   ASSERT_EQ(words.size(), 4U);
   EXPECT_EQ(words[0], "-blockdev");
@@ -37,7 +37,7 @@ TEST(QemuCommand, DiskArgumentsSuitTheUsersCommand) {
   }
 }
 
-TEST(QemuCommand, DisksHaveThePhysicalSectorOfTheirProfile) {
+TEST(QemuCommand, DisksHaveThePhysicalSectorSizeOfTheirProfile) {
   GuestSpec spec = some_spec();
   EXPECT_TRUE(has(qemu_command(spec, {}), "logical_block_size=512,physical_block_size=512"));
   spec.disks[0].physical_sector_bytes = 4096;
@@ -46,7 +46,7 @@ TEST(QemuCommand, DisksHaveThePhysicalSectorOfTheirProfile) {
                     "logical_block_size=512,physical_block_size=4096"));
 }
 
-TEST(QemuCommand, BootingContactsNoServer) {
+TEST(QemuCommand, BootsWithBlankDisksAndNoServer) {
   const auto blank = qemu_command(some_spec(), {.disks = Disks::blank});
   EXPECT_FALSE(has(blank, "nbd"));
   EXPECT_TRUE(has(blank, "size=1048576"));
@@ -56,7 +56,7 @@ TEST(QemuCommand, BootingContactsNoServer) {
   EXPECT_TRUE(has(attached, "defer"));
 }
 
-TEST(UserModeCommand, NamesItsClockAndDisksInOrder) {
+TEST(UserModeCommand, ListsTheClockAndTheDisksInOrder) {
   GuestSpec spec = some_spec();
   spec.image.kernel = "/cache/linux";
   spec.disks = {{.socket = "/tmp/d.sock"}, {.socket = "/tmp/d.sock.mark"}};
@@ -94,7 +94,7 @@ TEST(UserModeCommand, NamesItsClockAndDisksInOrder) {
     EXPECT_EQ(word->find("scratch"), std::string::npos) << *word;
 }
 
-TEST(QemuCommand, KeyChangesWithEachInputOfTheState) {
+TEST(QemuCommand, SavedStateKeyDependsOnEachInput) {
   const auto key = saved_state_key(some_spec());
   ASSERT_TRUE(key) << key.error().message();
   GuestSpec same = some_spec();

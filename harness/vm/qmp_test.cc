@@ -34,7 +34,7 @@ TEST(Qmp, GreetsSkipsEventsAndReportsErrors) {
   EXPECT_EQ(qmp.execute("stop", json::object(), 1ms).error().problem, "timed out");
 }
 
-TEST(Qmp, RejectsAnotherProtocol) {
+TEST(Qmp, RejectsAGreetingOfAnotherProtocol) {
   Pair pair;
   pair.say("{\"hello\":1}\n");
   Qmp qmp(std::move(pair.ends->first));

@@ -78,7 +78,7 @@ TEST(Ace, EnumeratesEachPossibleWorkloadOnce) {
   }
 }
 
-TEST(Ace, SecondSpaceEndsWithANewOperation) {
+TEST(Ace, WorkloadsOfTheLargerVocabularyEndWithANewOperation) {
   const Ace ace(1, Ace::Vocabulary::more);
   const std::set<Operation::Kind> kinds = all_of(ace).kinds;
   using Kind = Operation::Kind;
@@ -122,7 +122,7 @@ TEST(Ace, IncludesTheKnownBugPatterns) {
   }
 }
 
-TEST(Draft, AnOpenFileIsLinkableWhileNamedOrNeverNamed) {
+TEST(Draft, AnOpenFileCanBeLinkedUnlessItsNamesWereRemoved) {
   Draft draft;
   for (const char* line : {"tmpfile %f", "write %f 0 512 0 0", "link %f a", "open a %g"})
     ASSERT_TRUE(draft.try_add(line)) << line;
@@ -156,7 +156,7 @@ TEST(Draft, StampsBeginAtBlockBoundaries) {
   EXPECT_EQ(format(draft.operations().back()), "append a 1024 512 1 2");
 }
 
-TEST(Ace, SamplesHaveNoRepetition) {
+TEST(Ace, SamplesContainNoDuplicates) {
   EXPECT_EQ(sample_numbers(5, 9, 1), (std::vector<std::uint64_t>{0, 1, 2, 3, 4}));
   const auto sample = sample_numbers(1'000'000, 100, 3);
   EXPECT_EQ(sample.size(), 100u);
@@ -164,7 +164,7 @@ TEST(Ace, SamplesHaveNoRepetition) {
   EXPECT_EQ(sample, sample_numbers(1'000'000, 100, 3));
 }
 
-TEST(RandomOperations, EqualSeedsGiveEqualListsOfEverything) {
+TEST(RandomOperations, EqualSeedsGiveEqualListsWithAllOperations) {
   EXPECT_EQ(random_operations({.seed = 5}), random_operations({.seed = 5}));
   EXPECT_NE(random_operations({.seed = 5}), random_operations({.seed = 6}));
   std::set<Operation::Kind> kinds;
@@ -197,7 +197,7 @@ TEST(RandomOperations, CrashesFollowASync) {
   EXPECT_EQ(kinds, (std::set<std::string>{"panic", "power"}));
 }
 
-TEST(RandomOperations, LaterOperationsAreDrawnOnlyOnRequest) {
+TEST(RandomOperations, OperationsAddedLaterAreDrawnOnRequest) {
   std::set<Operation::Kind> kinds;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<Operation> list =
@@ -210,7 +210,7 @@ TEST(RandomOperations, LaterOperationsAreDrawnOnlyOnRequest) {
          "and whiteouts";
 }
 
-TEST(RandomOperations, LongTargetsAreTheOnlyDifference) {
+TEST(RandomOperations, LongTargetsDoNotChangeOtherOperations) {
   constexpr std::uint32_t kLongest = 400;
   std::size_t longest = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

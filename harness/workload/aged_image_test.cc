@@ -47,7 +47,7 @@ TEST(AgedImage, CoversAllOperationsWithinItsBounds) {
   }
 }
 
-TEST(AgedImage, PrecedesAnyWorkloadOfTheCatalogue) {
+TEST(AgedImage, CanPrecedeAnyWorkloadOfTheCatalogue) {
   const WorkloadRequest plain{.name = "ace-seq1", .seed = 3, .trial = 17};
   WorkloadRequest aged = plain;
   aged.name += "+aged";

@@ -11,7 +11,7 @@
 namespace headcrash::workload {
 namespace {
 
-TEST(Catalogue, EveryNameGivesAPossibleList) {
+TEST(Catalogue, EveryNameGivesAnExecutableWorkload) {
   for (const WorkloadSummary& each : known_workloads()) {
     for (std::uint64_t trial = 0; trial < 5; ++trial) {
       const WorkloadRequest request{.name = each.name, .seed = 11 + trial, .trial = trial};
@@ -29,7 +29,7 @@ TEST(Catalogue, EveryNameGivesAPossibleList) {
   }
 }
 
-TEST(Catalogue, NumbersComeFromTheTrialOrTheName) {
+TEST(Catalogue, TakesWorkloadNumbersFromTheTrialOrTheName) {
   EXPECT_EQ(make_workload({.name = "ace-seq1", .trial = 17}).value(),
             make_workload({.name = "ace-seq1/17"}).value());
   EXPECT_EQ(numbered_name({.name = "ace-seq1", .trial = 17}), "ace-seq1/17");
@@ -38,7 +38,7 @@ TEST(Catalogue, NumbersComeFromTheTrialOrTheName) {
             small_files({.seed = 3, .rounds = 9}));
 }
 
-TEST(Catalogue, FillsADiskFirst) {
+TEST(Catalogue, FillsTheDiskBeforeTheWorkload) {
   const auto list = make_workload({.name = "append-log", .fill_bytes = 3ULL << 30}).value();
   EXPECT_EQ(format(list[1]), "allocate filler0 0 1073741824");
   EXPECT_EQ(format(list[5]), "allocate filler2 0 1073741824");
@@ -52,7 +52,7 @@ TEST(Catalogue, NumberedWorkloadsAreNotListFiles) {
     EXPECT_TRUE(is_list_file(name)) << name;
 }
 
-TEST(Catalogue, ErrorsSayHowToFixThem) {
+TEST(Catalogue, ErrorsSuggestAFix) {
   EXPECT_NE(make_workload({.name = "mail-spol"}).error().message().find("mail-spool"),
             std::string::npos);
   EXPECT_NE(make_workload({.name = "ace-seq1/99999999"}).error().message().find("only"),

@@ -11,7 +11,7 @@
 namespace headcrash::workload {
 namespace {
 
-TEST(Families, AreCatalogueMembersEqualByNumberAndEndPersistent) {
+TEST(Families, AreReproducibleByNumberAndEndWithAPersistencePoint) {
   for (const Family& family : families()) {
     const std::string name(family.name);
     std::set<std::string> different;

@@ -48,7 +48,7 @@ TEST(Operation, EveryOperationIsParsedAndFormatted) {
             std::string::npos);
 }
 
-TEST(Operation, AnOpenFileReplacesAPath) {
+TEST(Operation, AcceptsAnOpenFileInPlaceOfAPath) {
   for (const char* line :
        {"write %f 0 512 1 1", "write-mapped %f 0 512 1 1", "truncate %f 0", "allocate %f 0 512",
         "punch %f 0 512", "collapse %f 0 4096", "store %f 0 512 1 1", "msync %f 0 512", "link %f a",
@@ -129,7 +129,7 @@ TEST(Operation, ARemountNeedsAnIdleFileSystem) {
   EXPECT_NE(problem("crash now\n").find("unknown kind of crash \"now\""), std::string::npos);
 }
 
-TEST(Operation, AThreadIsAPrefix) {
+TEST(Operation, ParsesAThreadPrefix) {
   const auto list =
       parse_operations("create a\n@0 fsync a\n@7 rename b c\njoin\n", "threads.txt").value();
   EXPECT_EQ(list[1].thread, 0);

@@ -16,7 +16,7 @@ TEST(Stamp, IdentifiesFileVersionAndBlock) {
   EXPECT_EQ(std::get<Stamp>(second), (Stamp{7, 2, 9}));
 }
 
-TEST(Stamp, ARangeMayBeginInsideABlock) {
+TEST(Stamp, WritesRangesThatBeginInsideABlock) {
   std::vector<std::byte> whole(3 * kStampBytes);
   write_stamps(7, 2, 4096, whole);
   for (const std::size_t begin : {1U, 100U, 511U, 512U, 700U}) {
@@ -45,7 +45,7 @@ TEST(Stamp, PartialLastBlockIsRecognised) {
   EXPECT_EQ(std::get<Stamp>(read_stamp(data)), (Stamp{3, 4, 5}));
 }
 
-TEST(Stamp, PriorContentNamesItsSector) {
+TEST(Stamp, PriorContentIdentifiesItsSector) {
   std::vector<std::byte> data(2 * kStampBytes + 40);
   write_before_mkfs(77, data);
   for (std::size_t i = 0; i < 3; ++i) {

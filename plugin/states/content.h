@@ -37,8 +37,8 @@ class WriteSums {
   WriteSums(std::shared_ptr<const RunHistory> run, model::DeviceId device);
   /// Returns the sum over sectors [lba, lba + sectors), all of which must belong to the write.
   Result<std::uint64_t> of(std::size_t write, std::uint64_t lba, std::uint64_t sectors);
-  /// Returns the sum over sectors [lba, lba + sectors) of an image whose bytes are at `where` in the
-  /// recording; nullopt if they are not the payload of a write of these sectors.
+  /// Returns the sum over sectors [lba, lba + sectors) of an image whose bytes are at `where` in
+  /// the recording. Returns nullopt if they are not the payload of a write of these sectors.
   Result<std::optional<std::uint64_t>> at(std::uint64_t lba, std::uint64_t sectors,
                                           record::ExtentLocation where);
   /// Returns at() as a function for StateImage::digest(). This object must outlive the function.

@@ -126,8 +126,8 @@ class RunHistory {
   /// `physical` and `members` if there are no MEDIA events.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
-  /// Makes the image of a state known to recordings that are loaded on top of it, with the digest of
-  /// each sector. load() then need not read this recording to compute the digests.
+  /// Makes the image of a state, with the digest of each sector, known to recordings that are loaded
+  /// on top of it. load() then need not read this recording to compute the digests.
   Result<void> share_image(const CrashState& state, model::DeviceId device,
                            std::span<const std::uint64_t> digests) const;
 

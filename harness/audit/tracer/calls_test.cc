@@ -16,7 +16,7 @@ std::string kind(const SystemCall& call, std::uint64_t open_flags = 0) {
   return flush ? std::string(flush->kind) : "none";
 }
 
-TEST(FlushCalls, AreThoseThatMakeDataDurable) {
+TEST(FlushCalls, IncludeEveryCallThatMakesDataDurable) {
   EXPECT_EQ(kind({.number = SYS_fsync}), "fsync");
   EXPECT_EQ(kind({.number = SYS_fdatasync}), "fdatasync");
   EXPECT_EQ(kind({.number = SYS_sync_file_range}), "sync_file_range");
@@ -34,21 +34,21 @@ TEST(FlushCalls, AreThoseThatMakeDataDurable) {
   EXPECT_EQ(kind({.number = SYS_write}), "none");
 }
 
-TEST(FlushCalls, OfIoUringAndOpenat2CannotBeSkipped) {
+TEST(FlushCalls, CannotBeSkippedInIoUringAioOrOpenat2) {
   EXPECT_FALSE(flush_call({.number = SYS_io_uring_enter})->can_skip);
   EXPECT_FALSE(flush_call({.number = SYS_io_submit})->can_skip);
   EXPECT_FALSE(flush_call({.number = SYS_openat2}, O_SYNC)->can_skip);
   EXPECT_TRUE(flush_call({.number = SYS_fsync})->can_skip);
 }
 
-TEST(FlushCalls, AFlagIsRemovedFromItsArgument) {
+TEST(FlushCalls, IdentifyTheArgumentWithTheSyncFlag) {
   const auto open = flush_call({.number = SYS_openat, .arguments = {0, 0, O_RDWR | O_DSYNC}});
   ASSERT_TRUE(open);
   EXPECT_EQ(open->flags_argument, 2U);
   EXPECT_EQ((O_RDWR | O_DSYNC) & ~open->flags, static_cast<std::uint64_t>(O_RDWR));
 }
 
-TEST(ChangeCalls, OfNamesHaveTheirPaths) {
+TEST(ChangeCalls, NameChangesRecordTheirPaths) {
   const auto rename = change_call({.number = SYS_renameat2});
   ASSERT_TRUE(rename);
   EXPECT_TRUE(rename->names && rename->moves);
@@ -59,7 +59,7 @@ TEST(ChangeCalls, OfNamesHaveTheirPaths) {
   EXPECT_FALSE(change_call({.number = SYS_openat}));
 }
 
-TEST(ChangeCalls, OfDataIncludeSharedMappings) {
+TEST(ChangeCalls, DataChangesIncludeSharedWritableMappings) {
   EXPECT_FALSE(change_call({.number = SYS_write})->names);
   EXPECT_TRUE(change_call({.number = SYS_mmap, .arguments = {0, 0, PROT_WRITE, MAP_SHARED, 3}}));
   EXPECT_FALSE(change_call({.number = SYS_mmap, .arguments = {0, 0, PROT_WRITE, MAP_PRIVATE, 3}}));

@@ -158,7 +158,7 @@ TEST_F(TracerProgram, CallersOfACommonFunctionAreSeparateSites) {
   EXPECT_NE(source_place(sites[1].frames[1]).function.find("second_caller"), std::string::npos);
 }
 
-TEST_F(TracerProgram, ListsChangesThatAreUnflushedAtALine) {
+TEST_F(TracerProgram, ListsChangesUnflushedWhenALineIsPrinted) {
   run("echo a > log; sync log; mv log value; echo done", {.list_changes = true});
   if (IsSkipped()) return;
   std::set<std::string> found;
@@ -166,7 +166,7 @@ TEST_F(TracerProgram, ListsChangesThatAreUnflushedAtALine) {
   EXPECT_EQ(found, (std::set<std::string>{"open .", "rename ."}));
 }
 
-TEST_F(TracerProgram, FlushesAfterAChange) {
+TEST_F(TracerProgram, FlushesAfterRequestedChanges) {
   const std::string commands = "echo a > log; echo done";
   run(commands, {.list_changes = true});
   if (IsSkipped()) return;

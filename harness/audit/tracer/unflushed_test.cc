@@ -8,7 +8,7 @@ namespace {
 const ChangeSite kWrite{.stack = "w", .names = false, .call = "write"};
 const ChangeSite kRename{.stack = "r", .names = true, .call = "rename"};
 
-TEST(Unflushed, ListsChangesThatWereNotFlushedAtALine) {
+TEST(Unflushed, ListsChangesUnflushedWhenALineIsPrinted) {
   Unflushed changes;
   changes.changed("/f/log", kWrite);
   changes.changed("/f", kRename);
@@ -21,7 +21,7 @@ TEST(Unflushed, ListsChangesThatWereNotFlushedAtALine) {
   EXPECT_EQ(changes.at_lines().begin()->second.target, "/f");
 }
 
-TEST(Unflushed, ChangesAfterTheLastLineAreNotPromised) {
+TEST(Unflushed, IgnoresChangesAfterTheLastLine) {
   Unflushed changes;
   changes.promised();
   changes.changed("/f/log", kWrite);

@@ -23,7 +23,7 @@ SchemesPlan plan_of(std::string_view name, const run::Shard& shard = {}) {
   return *std::move(plan);
 }
 
-TEST(SchemesPlan, ParsesItsNames) {
+TEST(SchemesPlan, ParsesCampaignNames) {
   EXPECT_FALSE(parse_schemes_campaign("demo"));
   EXPECT_FALSE(parse_schemes_campaign("ufs-schemesque"));
   EXPECT_FALSE(parse_schemes_campaign("zfs-schemes"));
@@ -41,7 +41,7 @@ TEST(SchemesPlan, ParsesItsNames) {
   EXPECT_NE(unknown.error().message().find("part-nr"), std::string::npos);
 }
 
-TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
+TEST(SchemesPlan, RunsAControlWithItsDetectingWorkloadInOneShard) {
   std::multiset<std::string> controls;
   std::multiset<std::string> all;
   for (const std::uint64_t index : {0, 1, 2}) {
@@ -67,7 +67,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
   EXPECT_EQ(none.at(0).key(), "lfs-old-log/histories/0@used");
 }
 
-TEST(SchemesPlan, EverySchemeRunsSeq1AShareOfSeq2AndAllFamilies) {
+TEST(SchemesPlan, RunsSeq1AllFamiliesAndPartOfSeq2WithEachScheme) {
   const auto systems = adapters::file_system_types().front()->systems();
   // A control with a nonempty `shown_by` runs with only that workload.
   const std::uint64_t schemes = systems.size(),
@@ -94,7 +94,7 @@ TEST(SchemesPlan, EverySchemeRunsSeq1AShareOfSeq2AndAllFamilies) {
     EXPECT_TRUE(families.contains(std::string(family.name))) << family.name;
 }
 
-TEST(SchemesPlan, SelectsSchemesAndWorkloadsOnTheirDisks) {
+TEST(SchemesPlan, SelectsSchemesWorkloadsAndDisks) {
   const SchemesPlan two = plan_of("ufs-schemes/chains,soft-updates/reuse/3@tiny~2");
   ASSERT_EQ(two.size(), 2U);
   EXPECT_EQ(two.at(0).key(), "ufs-chains/reuse/3@tiny~2");
@@ -169,7 +169,7 @@ TEST(SchemesPlan, SelectsWorkloadsWithIoErrors) {
   EXPECT_EQ(plan_of("ufs-schemes/chains/io-errors/7").at(0).key(), "ufs-chains/io-errors/7");
 }
 
-TEST(SchemesPlan, RunsEachWorkloadOfAFamilyWithIoErrorsToo) {
+TEST(SchemesPlan, RunsEachFamilyWorkloadWithAndWithoutIoErrors) {
   // Numbers of runs, by workload. In the runs `with_failing_reads`, only reads fail.
   std::map<std::string, int> plain, with_faults, with_failing_reads;
   const SchemesPlan plan = plan_of("ufs-schemes/chains/regrowth");

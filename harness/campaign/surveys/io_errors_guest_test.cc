@@ -24,7 +24,7 @@ db::TrialRecord measured(const IoErrorCell& cell) {
   return record.value_or(db::TrialRecord{});
 }
 
-TEST(IoErrorsGuest, ALastingDataErrorIsReportedOnceAndForgotten) {
+TEST(IoErrorsGuest, Ext4ReportsALastingDataErrorOnlyOnce) {
   const db::TrialRecord record =
       measured({.filesystem = "ext4", .failed = FailedRequest::data_overwrite, .lasting = true});
   ASSERT_EQ(record.verdict, db::kMeasured) << record.summary;

@@ -60,7 +60,7 @@ TEST(IoErrorsFaults, EveryCellHasValidFaults) {
   }
 }
 
-TEST(IoErrorsFaults, JournaledMetadataFailsLater) {
+TEST(IoErrorsFaults, FaultsInJournaledMetadataAreArmedAfterFsync) {
   const auto late = [](const char* filesystem, const char* type, FailedRequest failed) {
     return faults_of({.filesystem = filesystem, .failed = failed}, type, 12).late;
   };

@@ -79,7 +79,7 @@ bool says(const IoErrorOutcome& outcome, std::string_view words) {
       said, [&](const std::string& each) { return each.find(words) != each.npos; });
 }
 
-TEST(IoErrorSurprises, NoneIfAllResultsAreTrue) {
+TEST(IoErrorSurprises, IncludeNothingIfEveryLossIsReported) {
   EXPECT_TRUE(surprises_of(quiet()).empty());
   IoErrorOutcome honest = quiet();
   honest.first_fsync = honest.second_fsync = honest.reopened_fsync = honest.fsync_after_sync = EIO;
@@ -87,7 +87,7 @@ TEST(IoErrorSurprises, NoneIfAllResultsAreTrue) {
   EXPECT_TRUE(surprises_of(honest).empty());
 }
 
-TEST(IoErrorSurprises, ALaterFsyncThatReportsSuccess) {
+TEST(IoErrorSurprises, IncludeALaterFsyncThatReportsSuccess) {
   IoErrorOutcome o = quiet();
   o.first_fsync = EIO;
   o.recovered = o.reread = RangeContent::old;
@@ -99,7 +99,7 @@ TEST(IoErrorSurprises, ALaterFsyncThatReportsSuccess) {
   EXPECT_EQ(surprises_of(o), std::vector<std::string>{"fsync failed, but the write survived"});
 }
 
-TEST(IoErrorSurprises, ASuccessfulFsyncOfALostWrite) {
+TEST(IoErrorSurprises, IncludeASuccessfulFsyncOfALostWrite) {
   IoErrorOutcome o = quiet();
   o.recovered = RangeContent::zero;
   EXPECT_TRUE(
@@ -115,7 +115,7 @@ TEST(IoErrorSurprises, ASuccessfulFsyncOfALostWrite) {
   EXPECT_TRUE(says(o, "synced before the failure is lost: foreign"));
 }
 
-TEST(IoErrorSurprises, DamageAndHangs) {
+TEST(IoErrorSurprises, IncludeDamageAndHangs) {
   IoErrorOutcome o = quiet();
   o.after_recovery = AfterRecovery::repaired;
   o.state = MountState::hung;
@@ -135,7 +135,7 @@ TEST(IoErrorSurprises, DamageAndHangs) {
   EXPECT_TRUE(says(o, "neither the old nor the new data: torn"));
 }
 
-TEST(IoErrorSurprises, AControlMustHaveNone) {
+TEST(IoErrorSurprises, IncludeAnyErrorInAControl) {
   IoErrorOutcome o = quiet();
   o.control = true;
   EXPECT_TRUE(surprises_of(o).empty());
@@ -143,7 +143,7 @@ TEST(IoErrorSurprises, AControlMustHaveNone) {
   EXPECT_TRUE(says(o, "although no fault was injected"));
 }
 
-TEST(IoErrorAnswers, HaveTheNamesOfErrnoH) {
+TEST(IoErrorAnswers, AreNamedAsInErrnoH) {
   EXPECT_EQ(answer_name(0), "ok");
   EXPECT_EQ(answer_name(EROFS), "EROFS");
   EXPECT_EQ(answer_name(kHung), "hang");

@@ -17,7 +17,7 @@ std::vector<Operation> list_of(const std::string& text) {
   return workload::parse_operations(text, "list").value();
 }
 
-TEST(UncutWork, RestsWhileNoFileIsOpen) {
+TEST(UncutWork, InsertsRestsOnlyWhileNoFileIsOpen) {
   const auto rested = with_rests(list_of("create a\nopen a %f\nfsync %f\nclose %f\ncreate b\n"), 2);
   ASSERT_EQ(rested.rests, (std::vector<std::size_t>{5, 7}));
   EXPECT_EQ(rested.operations.size(), 7U);

@@ -111,7 +111,7 @@ TEST_F(ApplicationGuest, SqliteKeepsItsCommits) {
     ADD_FAILURE() << oracle::name(finding.kind) << " " << finding.path << ": " << finding.found;
 }
 
-TEST_F(ApplicationGuest, SqliteWithoutSyncLosesThem) {
+TEST_F(ApplicationGuest, SqliteWithoutSyncLosesCommits) {
   const auto findings = power_cut_in("sqlite+wal-off", "after-mark:persisted 12+7.5");
   if (no_tools_) GTEST_SKIP() << "sqlite3 is not installed in the guest";
   ASSERT_FALSE(findings.empty());

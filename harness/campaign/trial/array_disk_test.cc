@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kArrayDiskMiB = 1 << 20;
 
-TEST(ArrayDisk, HasWholeStripes) {
+TEST(ArrayDisk, HoldsAWholeNumberOfStripes) {
   EXPECT_EQ(disk_bytes_of({}, {}, 64 * kArrayDiskMiB + 512), 64 * kArrayDiskMiB + 512);
   EXPECT_EQ(disk_bytes_of({"raid5-5", {}, {}}, {}, 64 * kArrayDiskMiB), 64 * kArrayDiskMiB);
   EXPECT_EQ(disk_bytes_of({"netra-raid5", {}, {}}, {}, 64 * kArrayDiskMiB), 820 * 80 * 1024)

@@ -25,7 +25,7 @@ Verdict verdict(const KnownFinding& known, std::vector<db::CrashStateRecord> sta
   return find_again(known, trial).judgement.verdict;
 }
 
-TEST(KnownFinding, IsFoundInAStateThatFailedTwice) {
+TEST(KnownFinding, IsConfirmedByAStateThatFailsTwice) {
   db::TrialRecord trial;
   trial.states = {state("clean"), state("lost-synced-data", "lost-synced-data"),
                   state("resurrected", "resurrected"), state("resurrected", "resurrected")};
@@ -48,12 +48,12 @@ TEST(KnownFinding, DistinguishesKindAndTier) {
   EXPECT_EQ(verdict(kResurrected, {de_facto}), Verdict::clean);
 }
 
-TEST(KnownFinding, SeenOnceIsInconclusive) {
+TEST(KnownFinding, IsInconclusiveIfSeenOnlyOnce) {
   EXPECT_EQ(verdict(kResurrected, {state("resurrected", "resurrected", false), state("clean")}),
             Verdict::harness_error);
 }
 
-TEST(KnownFinding, MayBeInATreeThatWasNotRead) {
+TEST(KnownFinding, IsInconclusiveIfATreeCouldNotBeRead) {
   EXPECT_EQ(verdict(kResurrected, {state("clean"), state("unmountable")}), Verdict::harness_error);
   EXPECT_EQ(verdict(kResurrected, {state("clean"), state("hang")}), Verdict::harness_error);
   EXPECT_EQ(verdict(kResurrected, {state("clean"), state("clean")}), Verdict::clean);

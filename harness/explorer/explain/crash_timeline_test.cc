@@ -45,7 +45,7 @@ TimelineOptions options_of(const std::string& state) {
               .value()};
 }
 
-TEST(CrashTimeline, NamesTheIssuers) {
+TEST(CrashTimeline, NamesTheIssuersOfRequests) {
   const TemporaryFolder folder;
   const auto run = a_short_run(folder);
   Issuers issuers;
@@ -84,7 +84,7 @@ TEST(CrashTimeline, DescribesEachWrite) {
 }
 
 /// Two disks. The first promise waits for both of them, and the second one only for hd0.
-TEST(CrashTimeline, FindsTheFlushOfEachDiskForAPromise) {
+TEST(CrashTimeline, FindsTheFlushesThatFulfilEachPromise) {
   const TemporaryFolder folder;
   RecordedDisk disks(folder / "workload.hcrec", false, {{"hd0", 4096}, {"hd1", 4096}});
   const RecordedDisk::Data data(512);
@@ -150,7 +150,7 @@ TEST(CrashTimeline, ListsLostWritesOfMembers) {
   EXPECT_EQ(state.stopped[0].first, 2U);
 }
 
-TEST(CrashTimeline, ReportsOmissions) {
+TEST(CrashTimeline, ReportsOmittedRequestsAndStates) {
   const TemporaryFolder folder;
   const auto run = a_short_run(folder);
   TimelineOptions options = options_of("w12-3");

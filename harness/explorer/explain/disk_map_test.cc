@@ -52,7 +52,7 @@ Disk an_ext4() {
   return disk;
 }
 
-TEST(DiskMap, IdentifiesExt4BlocksByPlace) {
+TEST(DiskMap, IdentifiesExt4BlocksByPosition) {
   const Disk disk = an_ext4();
   const DiskMap map = DiskMap::read("", reader_of(disk));
   EXPECT_EQ(map.type(), "ext4");
@@ -87,7 +87,7 @@ TEST(DiskMap, IdentifiesADirectoryByItsRecords) {
   EXPECT_EQ(kind_of_write({.map = &map}, 400, block).block, BlockClass::other);
 }
 
-TEST(DiskMap, StampsAreDataOutsideTheJournal) {
+TEST(DiskMap, ClassifiesStampsOutsideTheJournalAsData) {
   const Disk disk = an_ext4();
   const DiskMap map = DiskMap::read("ext4", reader_of(disk));
   const auto stamps = RecordedDisk::stamps(3, 12, 0, 4096);
@@ -96,7 +96,7 @@ TEST(DiskMap, StampsAreDataOutsideTheJournal) {
   EXPECT_EQ(kind_of_write({.map = &map}, 41 * 8, stamps).block, BlockClass::journal);
 }
 
-TEST(DiskMap, FindsXfsLog) {
+TEST(DiskMap, FindsTheXfsLog) {
   Disk disk(4096);
   put(disk, 0, 0x58465342, 4, true);
   put(disk, 4, 4096, 4, true);

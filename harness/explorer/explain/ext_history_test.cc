@@ -141,7 +141,7 @@ using Strings = std::vector<std::string>;
 
 class EveryExt : public testing::TestWithParam<Strings> {};
 
-TEST_P(EveryExt, DescribesInodesBitsNamesAndOwnersOfData) {
+TEST_P(EveryExt, DescribesInodesBitmapsNamesAndDataOwners) {
   ExtImage image(GetParam());
   image.after("mkdir d\n");
   const ExtBytes before = image.bytes();
@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
 class EveryJournal : public testing::TestWithParam<std::string> {};
 
 /// debugfs writes journal transactions in the same format as jbd2.
-TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
+TEST_P(EveryJournal, IdentifiesTheBlockOfEachJournalCopy) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes();
   const ExtBytes changed = image.after("write content foo\n");
@@ -241,7 +241,7 @@ TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
 
 /// A bitmap that mke2fs did not write may contain any bytes. Its first write must therefore not be
 /// compared with the earlier contents, even if the journal already holds a copy of the bitmap.
-TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
+TEST(ExtHistory, DoesNotCompareABitmapThatMkfsDidNotWrite) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
                  ExtImage::Disk::used);
   const ExtBytes before = image.bytes();

@@ -107,7 +107,7 @@ To reproduce
   headcrash replay 17 --state w13!2-1.5.6~4:0x8
 )";
 
-TEST(Account, DescribesAFailure) {
+TEST(FailureText, DescribesAFailure) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);
   adapters::LinuxAdapter filesystem{.name = "ext4-nobarrier",
@@ -149,7 +149,7 @@ TEST(Account, DescribesAFailure) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-TEST(Account, NamesTheIssuersOfLostWritesAndOfTheLastFlush) {
+TEST(FailureText, NamesTheIssuersOfLostWritesAndOfTheLastFlush) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);
   Issuers issuers;
@@ -176,7 +176,7 @@ TEST(Account, NamesTheIssuersOfLostWritesAndOfTheLastFlush) {
   EXPECT_FALSE(lost_writes(*run, named("w13-3"), "ext4"));
 }
 
-TEST(Account, SaysWhatASyncDidNotWaitFor) {
+TEST(FailureText, ListsWritesThatASyncDidNotWaitFor) {
   const TemporaryFolder folder;
   RecordedDisk disk(folder / "workload.hcrec");
   const auto block = std::vector<std::byte>(512);
@@ -205,7 +205,7 @@ TEST(Account, SaysWhatASyncDidNotWaitFor) {
   EXPECT_EQ(text_of("w5!2-1").find("returned"), std::string::npos) << "the drive lies";
 }
 
-TEST(Account, ShortensLongLinesOfTools) {
+TEST(FailureText, ShortensLongLinesOfToolOutput) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);
   const adapters::LinuxAdapter filesystem{.name = "ext4", .title = "ext4", .type = "ext4"};
@@ -223,7 +223,7 @@ TEST(Account, ShortensLongLinesOfTools) {
   EXPECT_NE(text->find("777 ... (606 bytes more)\n  clean\n"), std::string::npos) << *text;
 }
 
-TEST(LostWrites, FollowFromTheNameOfTheState) {
+TEST(LostWrites, AreDerivedFromTheStateName) {
   const TemporaryFolder folder;
   const auto run = a_run(folder);
   const auto requests = [&](const std::string& name) {
@@ -314,7 +314,7 @@ TEST(LostWrites, NameTheirDiskIfThereAreTwo) {
   EXPECT_EQ(states::format(small.state), "a12-4");
 }
 
-TEST(LostWrites, OmitAWriteThatWasTornTwice) {
+TEST(LostWrites, CannotDescribeAWriteTornTwice) {
   const TemporaryFolder folder;
   RecordedDisk disk(folder / "r", 64);
   const auto data = RecordedDisk::stamps(1, 1, 0, 4096);
@@ -432,7 +432,7 @@ std::shared_ptr<const states::RunHistory> an_array_run(const TemporaryFolder& fo
   return states::RunHistory::load(folder / "array.hcrec").value();
 }
 
-TEST(Account, DescribesTheMembersOfAnArray) {
+TEST(FailureText, DescribesTheMembersOfAnArray) {
   const TemporaryFolder folder;
   const auto run = an_array_run(folder);
   ASSERT_TRUE(run->header().of_array());

@@ -25,7 +25,7 @@ Issuers sample() {
   return issuers;
 }
 
-TEST(Issuers, TextIsReadAsWritten) {
+TEST(Issuers, ParsingInvertsFormatting) {
   const std::string text = sample().text();
   const auto read = Issuers::parse(text, "w.issuers.txt");
   ASSERT_TRUE(read) << read.error().message();
@@ -38,13 +38,13 @@ TEST(Issuers, TextIsReadAsWritten) {
   EXPECT_EQ(read->size(), 3U);
 }
 
-TEST(Issuers, AreEmptyForARecordingWithoutThem) {
+TEST(Issuers, AreEmptyIfNoIssuersWereRecorded) {
   const auto none = Issuers::read("/nonexistent/workload.hcrec");
   ASSERT_TRUE(none);
   EXPECT_EQ(none->size(), 0U);
 }
 
-TEST(Issuers, DamagedTextIsAnErrorThatNamesTheLine) {
+TEST(Issuers, ErrorsNameTheDamagedLine) {
   const std::string head = "#issuers 1\nstack 0\n  f+0x1/0x2\n";
   for (const char* line :
        {"issued 0 1 1 sh\n", "issued 0 1\n", "issued x 1 0 sh\n", "issued 0 -1 0 sh\n", "stack 2\n",
@@ -67,7 +67,7 @@ TEST(Issuers, DamagedTextNeverCrashes) {
   }
 }
 
-TEST(Issuers, AreNamedByTheFunctionThatExplainsTheRequest) {
+TEST(Issuers, AreNamedByTheMostInformativeFunction) {
   EXPECT_EQ(telling_function(kCommit), "jbd2_journal_commit_transaction");
   EXPECT_EQ(stack_text(kCommit), "jbd2_journal_commit_transaction < kjournald2");
   EXPECT_EQ(telling_function({"sh", {}}), "");

@@ -41,7 +41,7 @@ TEST(RangeMap, BehavesLikeAMapOfSectors) {
   }
 }
 
-TEST(RangeMap, MemoryDoesNotDependOnSectors) {
+TEST(RangeMap, MemoryDoesNotGrowWithTheSizeOfARange) {
   RangeMap<int> ranges;
   ranges.put(0, 1U << 21U, 1);
   ranges.each(1000, 8, [](int, std::uint64_t) { return true; });

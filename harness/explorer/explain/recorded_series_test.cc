@@ -122,7 +122,7 @@ TEST(RecordedSeries, CountsOverwrittenSectorsOfACacheOnce) {
             (Values{{1, 0}, {2, 4096}, {3, 2048}, {4, 6144}, {10, 2048}}));
 }
 
-TEST(RecordedSeries, PlacesTheHeadWhereWritesReachedTheMedium) {
+TEST(RecordedSeries, DerivesTheHeadPositionFromRequests) {
   const TemporaryFolder folder;
   Machine machine(folder, {{"hd0", "a-disk", 2'000'000, 1}});
   machine.submit(0, 1, 1, model::Op::write, 0, 8).ack(0, 2, 1).media(0, 5, 1, 0, 8);
@@ -147,7 +147,7 @@ TEST(RecordedSeries, ReportsMissingData) {
   EXPECT_TRUE(says(all, "no media writes"));
 }
 
-TEST(RecordedSeries, ABatteryBackedCacheHoldsDataNotYetBelow) {
+TEST(RecordedSeries, NvramDataIsDirtyUntilWrittenToTheDiskBelow) {
   const TemporaryFolder folder;
   Machine machine(folder,
                   {{"hd0", "prestoserve", 100'000, 1, false}, {"hd0.below", "a-disk", 100'000, 1}});
@@ -162,7 +162,7 @@ TEST(RecordedSeries, ABatteryBackedCacheHoldsDataNotYetBelow) {
   EXPECT_EQ(values_of(all, 1, "head").size(), 0U) << "one position is not a movement";
 }
 
-TEST(RecordedSeries, ARebuildFollowsItsMembersSequentialWrites) {
+TEST(RecordedSeries, TracksARebuildByTheMembersSequentialWrites) {
   const TemporaryFolder folder;
   Machine machine(folder, {{"hd0", "raid", 10'000, 1, false},
                            {"hd0.0", "a-disk", 10'000, 1},

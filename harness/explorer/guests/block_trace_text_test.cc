@@ -35,7 +35,7 @@ constexpr const char* kText =
     " => read_pages+0x1/0x2\n"
     "  sh-5      [000] d..1.   320: block_bio_queue: 254,0 DS 64 + 1024 [sh]\n";
 
-TEST(BlockTraceText, HasEventsWithTheirStacks) {
+TEST(BlockTraceText, ParsesEventsWithTheirStacks) {
   const auto trace = parse_block_trace(kText);
   ASSERT_TRUE(trace) << trace.error().message();
   EXPECT_EQ(trace->lost, 2U);
@@ -71,7 +71,7 @@ TEST(BlockTraceText, HasEventsWithTheirStacks) {
 }
 
 /// The events have the form that Linux 6.1 and 7.3 print.
-TEST(BlockTraceText, HasDirtyPagesAndTheirPlaces) {
+TEST(BlockTraceText, ParsesDirtyPagesAndTheirPositions) {
   const auto trace = parse_block_trace(
       "  sh-5  [000] .....  1: xfs_trans_log_buf: dev 254:0 daddr 0x80 bbcount 0x8 hold 3\n"
       "  sh-5  [000] .....  2: <stack trace>\n"
@@ -124,7 +124,7 @@ TEST(BlockTraceText, HasDirtyPagesAndTheirPlaces) {
   EXPECT_EQ(events[8].device, "") << "a file system of several disks";
 }
 
-TEST(BlockTraceText, AStackOfAnotherThreadIsNotUsed) {
+TEST(BlockTraceText, IgnoresStacksOfOtherThreads) {
   const auto trace = parse_block_trace(
       "  sh-5      [000] d..1.   318: block_bio_queue: 254,0 WS 16 + 8 [sh]\n"
       "  sh-6      [000] d..1.   319: <stack trace>\n"
@@ -133,7 +133,7 @@ TEST(BlockTraceText, AStackOfAnotherThreadIsNotUsed) {
   EXPECT_TRUE(trace->events.at(0).stack.empty());
 }
 
-TEST(BlockTraceText, DamagedLinesAreErrorsWithTheirNumber) {
+TEST(BlockTraceText, ErrorsGiveTheNumberOfTheDamagedLine) {
   for (const char* line : {"garbage", "  sh-5 [000] d..1. 1: block_bio_queue: 254,0 WS 16 8 [sh]",
                            "  sh-5 [000] d..1. 1: block_bio_queue: 254,0 WS x + 8 [sh]",
                            "  sh-5 [000] d..1. 1: block_bio_queue: 254,0 WS 1 + 99999999999 [sh]",

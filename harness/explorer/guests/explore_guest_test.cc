@@ -128,7 +128,7 @@ TEST_F(PooledGuest, Ext4KeepsItsPromisesInEveryState) {
 /// Covers ranges that are moved within a file, a store to a mapping that is followed by msync, an
 /// O_TMPFILE file that is linked later, remount and freeze, flags, writes by io_uring, a hole
 /// inside a block, and an open directory.
-TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
+TEST_F(PooledGuest, Ext4KeepsNonPosixOperationsUnlessFlushesAreOff) {
   constexpr const char* kBeside =
       "create a\nwrite a 0 16384 1 1\nsync\ncollapse a 4096 4096\nfsync a\ninsert a 0 4096\nstore a 0 4096 1 2\n"
       "msync a 0 4096\nsync-range a 4096 4096\ntmpfile %f\nwrite %f 0 4096 2 3\nlink %f b\nfsync %f\nclose %f\n"
@@ -153,7 +153,7 @@ TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
 /// written later.
 ///
 /// On ext2, e2fsck recovers a copy on the host, and the guest mounts this copy.
-TEST_F(PooledGuest, AListContinuesAfterACrash) {
+TEST_F(PooledGuest, OperationsContinueAfterACrash) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
       record(ext4,
@@ -186,14 +186,14 @@ TEST_F(PooledGuest, ThousandsOfFilesMayBeOpen) {
 
 /// F2FS reports success although it does not set the flag. The missing flag must not be reported as
 /// lost data.
-TEST_F(PooledGuest, AFlagThatWasNeverSetIsNotLost) {
+TEST_F(PooledGuest, AFlagThatF2fsDidNotSetIsNotReportedAsLost) {
   const adapters::LinuxAdapter f2fs = adapter("f2fs");
   const RecordedWorkload workload = record(f2fs, "create f\nflags f C\nflags f d\nsync\n");
   ASSERT_EQ(workload.failed_operations.size(), 1U);
   EXPECT_EQ(workload.failed_operations[0].operation, 1U);
 }
 
-TEST_F(PooledGuest, OnlyWritesOfTheKindAreSlow) {
+TEST_F(PooledGuest, DelaysOnlyWritesOfTheRequestedKind) {
   constexpr model::TimeNs kSlow{400'000'000};
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
@@ -234,7 +234,7 @@ TEST_F(PooledGuest, OnlyWritesOfTheKindAreSlow) {
       << none.error().problem;
 }
 
-TEST_F(PooledGuest, ACrashInsideAListIsJudged) {
+TEST_F(PooledGuest, JudgesACrashInTheMiddleOfAWorkload) {
   const adapters::LinuxAdapter loose = adapter("ext4-nobarrier");
   StageGuest& guest = pool_->guest(0);
   const auto operations = workload::parse_operations(
@@ -253,7 +253,7 @@ TEST_F(PooledGuest, ACrashInsideAListIsJudged) {
 /// The adapter's options can make the first mount skip recovery. Checks two wrong adapters: if an
 /// adapter claims that such a mount recovers, the check must report lost data. If the kernel does
 /// not know the options, the check must report the refused mount.
-TEST_F(PooledGuest, AFirstMountIsJudgedSeparately) {
+TEST_F(PooledGuest, JudgesTheFirstMountSeparately) {
   const auto with_first = [](const std::string& lines) {
     auto parsed = adapters::parse_adapter("base = 'ext4'\n[variant.first]\n" + lines, "mine.toml");
     EXPECT_TRUE(parsed) << parsed.error().message();
@@ -341,7 +341,7 @@ TEST_F(PooledGuest, AnArrayRecoversBeforeTheFileSystem) {
 
 /// A failure of headcrash itself must be reported as such, and the next state must be checked on a
 /// fresh guest.
-TEST_F(PooledGuest, AHangIsAVerdictAndTheNextStateIsFine) {
+TEST_F(PooledGuest, ChecksTheNextStateOnAFreshGuestAfterAHang) {
   adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
   const auto run = states::RunHistory::load(workload.recording);
@@ -369,7 +369,7 @@ TEST_F(PooledGuest, AHangIsAVerdictAndTheNextStateIsFine) {
 
 /// The first request after load() verifies that the guest sees the loaded state. The test loads
 /// another state directly through the server, so the verification must fail.
-TEST_F(PooledGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
+TEST_F(PooledGuest, RejectsAStateThatTheGuestDoesNotSee) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
   StageGuest& guest = pool_->guest(0);

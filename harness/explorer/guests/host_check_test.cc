@@ -66,7 +66,7 @@ TEST(HostCheck, IsUsedIfE2fsckNeedsOnlyTheDevice) {
   EXPECT_FALSE(host_can_check(other_journal));
 }
 
-TEST(HostCheck, WithTwoDisksIsUsedIfNoKernelIsNeeded) {
+TEST(HostCheck, IsUsedForTwoDisksIfNoKernelIsNeeded) {
   EXPECT_TRUE(host_can_check(adapter("ext4-external-journal")));
   EXPECT_FALSE(host_can_check(adapter("xfs-external-log"))) << "only the kernel can replay its log";
   adapters::LinuxAdapter both = adapter("ext4-external-journal");
@@ -102,7 +102,7 @@ TEST(HostCheck, DistinguishesIntactAndDamagedFileSystems) {
   EXPECT_TRUE(found->found_damage) << found->log;
 }
 
-TEST(HostCheck, RunsUnprivilegedAndLimited) {
+TEST(HostCheck, RunsUnprivilegedWithResourceLimits) {
   adapters::LinuxAdapter spy = adapter("ext4");
   spy.replay.argv = {"sh", "-c",
                      "id -u; env; ulimit -t; cat /proc/self/status; head -c 1 {device}"};
@@ -133,7 +133,7 @@ TEST(HostCheck, ToleratesAProgramThatRaisesItsFileSizeLimit) {
                                     << found->log;
 }
 
-TEST(HostCheck, ADiscardedJournalIsDamage) {
+TEST(HostCheck, ReportsADiscardedJournalAsDamage) {
   adapters::LinuxAdapter careless = adapter("ext4");
   careless.replay.argv = {"echo", "*** journal has been deleted ***"};
   careless.check.argv = {"true"};
@@ -151,7 +151,7 @@ TEST(HostCheck, KillsAProgramThatDoesNotEnd) {
       << ended.error().message();
 }
 
-TEST(Failures, AreBrokenPromises) {
+TEST(Failures, AreVerdictsThatBreakAPromise) {
   StateOutcome outcome;
   const auto fails = [&](oracle::Verdict verdict) {
     outcome.judgement.verdict = verdict;

@@ -94,7 +94,7 @@ class MatchIssuers : public testing::Test {
   }
 };
 
-TEST_F(MatchIssuers, ByPlaceInTheOrderOfIssue) {
+TEST_F(MatchIssuers, MatchesByPositionInIssueOrder) {
   queue("first", 8, 8).queue("other", 64, 8).issue(64, 8).issue(8, 8);
   queue("second", 8, 8).issue(8, 8);
   RecordedDisk disk(path_);
@@ -109,7 +109,7 @@ TEST_F(MatchIssuers, ByPlaceInTheOrderOfIssue) {
   EXPECT_EQ(matched_.matched, 3U);
 }
 
-TEST_F(MatchIssuers, OfMergedAndSplitWrites) {
+TEST_F(MatchIssuers, MatchesMergedAndSplitWrites) {
   queue("a", 8, 8).queue("b", 16, 8).issue(8, 16);
   queue("c", 100, 20).issue(100, 12).issue(112, 8);
   queue("d", 200, 8).issue(200, 8).queue("e", 208, 8).issue(208, 8);
@@ -124,7 +124,7 @@ TEST_F(MatchIssuers, OfMergedAndSplitWrites) {
   EXPECT_EQ(matched_.matched, 4U);
 }
 
-TEST_F(MatchIssuers, OfTheFlushesBeforeAndAfterACommit) {
+TEST_F(MatchIssuers, MatchesFlushesBeforeAndAfterACommit) {
   commit("jbd2", 8).issue(0, 0, Op::flush).issue(8, 8).issue(0, 0, Op::flush);
   queue("fsync", 0, 0, Op::flush).queue("sync", 0, 0, Op::flush).issue(0, 0, Op::flush);
   RecordedDisk disk(path_);
@@ -136,7 +136,7 @@ TEST_F(MatchIssuers, OfTheFlushesBeforeAndAfterACommit) {
   EXPECT_EQ(tasks(4), "fsync+sync");
 }
 
-TEST_F(MatchIssuers, OfARequestThatTheDriverRejectedOnce) {
+TEST_F(MatchIssuers, MatchesARequestThatTheDriverRejectedOnce) {
   queue("a", 8, 8).issue(8, 8).issue(8, 8).queue("b", 8, 8).issue(8, 8);
   RecordedDisk disk(path_);
   disk.write(1, 8, sectors(8)).write(2, 8, sectors(8));
@@ -145,7 +145,7 @@ TEST_F(MatchIssuers, OfARequestThatTheDriverRejectedOnce) {
   EXPECT_EQ(tasks(2), "b");
 }
 
-TEST_F(MatchIssuers, DoNotMixOperationsAndDisks) {
+TEST_F(MatchIssuers, DistinguishesOperationsAndDisks) {
   queue("trim", 8, 8, Op::trim).queue("write", 8, 8).issue(8, 8).issue(8, 8, Op::trim);
   queue("log", 8, 8, Op::write, "254,32").issue(8, 8, Op::write, "254,32");
   RecordedDisk disk(path_, 4096, true, 4096);
@@ -156,7 +156,7 @@ TEST_F(MatchIssuers, DoNotMixOperationsAndDisks) {
   EXPECT_EQ(tasks(3, 1), "log");
 }
 
-TEST_F(MatchIssuers, WhoDirtiedABlockIsTheLastOneBeforeTheWrite) {
+TEST_F(MatchIssuers, FindsTheLastTaskThatDirtiedABlock) {
   dirty("early", 8).dirty("late", 8).dirty("neighbour", 16).dirty("far", 64);
   queue("w", 8, 16).issue(8, 16).dirty("after", 8);
   RecordedDisk disk(path_);
@@ -166,7 +166,7 @@ TEST_F(MatchIssuers, WhoDirtiedABlockIsTheLastOneBeforeTheWrite) {
   EXPECT_EQ(dirtied(1), "late+neighbour");
 }
 
-TEST_F(MatchIssuers, WhoDirtiedAPageIsKnownByItsPlace) {
+TEST_F(MatchIssuers, FindsTheTaskThatDirtiedAPageByItsPosition) {
   dirty_page("one", 12, 0).dirty_page("two", 12, 1).dirty_page("other", 13, 0);
   place(12, 0, 1, 2).place(13, 0, 20, 1).place(14, 3, 30, 4).dirty_page("later", 14, 5);
   queue("w", 8, 16).issue(8, 16).queue("w", 32 * 8, 8).issue(32 * 8, 8);
@@ -177,7 +177,7 @@ TEST_F(MatchIssuers, WhoDirtiedAPageIsKnownByItsPlace) {
   EXPECT_EQ(dirtied(2), "later") << "the place was known before the page became dirty";
 }
 
-TEST_F(MatchIssuers, PlacesAreInBlocksOfTheFileSystem) {
+TEST_F(MatchIssuers, PositionsAreCountedInFileSystemBlocks) {
   dirty_page("small", 12, 1).place(12, 4, 100, 4);
   queue("w", 206, 2).issue(206, 2);
   RecordedDisk disk(path_);
@@ -188,7 +188,7 @@ TEST_F(MatchIssuers, PlacesAreInBlocksOfTheFileSystem) {
   EXPECT_EQ(dirtied(1), "") << "unknown blocks";
 }
 
-TEST_F(MatchIssuers, XfsBlocksAreInGroups) {
+TEST_F(MatchIssuers, ConvertsXfsGroupBlockNumbers) {
   dirty_page("grouped", 12, 0).place(12, 0, (2U << 7) + 5, 1);
   queue("w", 205 * 8, 8).issue(205 * 8, 8);
   RecordedDisk disk(path_);
@@ -222,7 +222,7 @@ TEST(FileSystemBlocks, AreReadFromTheSuperblock) {
   EXPECT_EQ(file_system_blocks(std::span(disk).first(100)).sectors, 0U);
 }
 
-TEST_F(MatchIssuers, AnyEventsAreAccepted) {
+TEST_F(MatchIssuers, AcceptsAnySequenceOfEvents) {
   std::mt19937_64 random(1);
   RecordedDisk disk(path_);
   for (model::RequestId id = 1; id < 40; ++id) {

@@ -28,7 +28,7 @@ class SlowWrites : public testing::Test {
   const std::filesystem::path path_ = folder_ / "workload.hcrec";
 };
 
-TEST_F(SlowWrites, AreTheWorkloadsWritesOfTheKind) {
+TEST_F(SlowWrites, IncludeOnlyTheWorkloadsWritesOfTheKind) {
   const auto commits = find("commit block");
   ASSERT_TRUE(commits) << commits.error().message();
   EXPECT_EQ(*commits, (SlowPlaces{{808, 8}, {816, 8}}))

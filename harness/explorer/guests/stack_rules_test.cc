@@ -43,7 +43,7 @@ class ThreeDisks {
   }
 };
 
-TEST(StackRules, AWriteIsAnsweredAfterAllDisksHaveAnswered) {
+TEST(StackRules, AWriteCompletesOnlyAfterAllDisksCompleteIt) {
   for (const bool late : {false, true}) {
     ThreeDisks three;
     three.disks.on(0).write(1, kDataSector, three.filled('a'));
@@ -65,7 +65,7 @@ TEST(StackRules, AWriteIsAnsweredAfterAllDisksHaveAnswered) {
   }
 }
 
-TEST(StackRules, AFlushIsAnsweredAfterAllDisksHaveFlushed) {
+TEST(StackRules, AFlushCompletesOnlyAfterAllDisksHaveFlushed) {
   for (const bool all : {true, false}) {
     ThreeDisks three;
     three.write(0, 1, 'a');
@@ -83,7 +83,7 @@ TEST(StackRules, AFlushIsAnsweredAfterAllDisksHaveFlushed) {
   }
 }
 
-TEST(StackRules, AnAnswerWithoutAFlushNeedsNoFlush) {
+TEST(StackRules, AWriteWithoutAFlushNeedsNoDiskFlush) {
   ThreeDisks three;
   three.write(0, 1, 'a');
   three.disks.mark("stack answered 0");
@@ -116,7 +116,7 @@ TEST(StackRules, CopiesMayDifferWhileAWriteIsInFlight) {
   EXPECT_TRUE(three.broken(all_rules(3, false)).empty()) << "request 1 has no answer";
 }
 
-TEST(StackRules, AParityThatDoesNotMatchIsBroken) {
+TEST(StackRules, DetectsAParityMismatch) {
   for (const int parity : {0x61 ^ 0x62, 0x61}) {
     ThreeDisks three;
     three.write(0, 1, 'a');
@@ -130,7 +130,7 @@ TEST(StackRules, AParityThatDoesNotMatchIsBroken) {
   }
 }
 
-TEST(StackRules, ADifferenceThatLastsForSeveralQuietMomentsIsBroken) {
+TEST(StackRules, DetectsADifferenceThatPersistsWhileIdle) {
   for (const bool repaired : {true, false}) {
     ThreeDisks three;
     // The writes of a group complete one after the other, so at some moments the disks differ
@@ -154,7 +154,7 @@ RecordedDisk::Data commit_record() {
   return RecordedDisk::block({0xc0, 0x3b, 0x39, 0x98, 0, 0, 0, 2, 0, 0, 0, 7});
 }
 
-TEST(StackRules, AWriteWithAPreflushReachesADiskAfterTheFlushesOfAllDisks) {
+TEST(StackRules, APreflushWriteReachesADiskAfterAllDisksFlush) {
   for (const bool waits : {true, false}) {
     ThreeDisks three;
     three.write(2, 1, 'm', 8);  // metadata
@@ -181,7 +181,7 @@ TEST(StackRules, AWriteWithAPreflushReachesADiskAfterTheFlushesOfAllDisks) {
   }
 }
 
-TEST(StackRules, AWriteInFlightNeedsNoPreflush) {
+TEST(StackRules, PreflushesNeedNotCoverWritesInFlight) {
   ThreeDisks three;
   three.disks.mark("stack preflushes");
   three.disks.on(1).write(1, kDataSector, three.filled('b'));
@@ -200,7 +200,7 @@ TEST(StackRules, CommitRecordsBeforeTheMarkAreIgnored) {
   EXPECT_TRUE(three.broken(preflush_rule()).empty());
 }
 
-TEST(StackRules, APreflushThatCannotBeSeenIsAnError) {
+TEST(StackRules, RejectsRecordingsWithoutVisiblePreflushes) {
   ThreeDisks three;
   three.disks.mark("stack preflushes");
   three.write(0, 1, 'x');
@@ -209,7 +209,7 @@ TEST(StackRules, APreflushThatCannotBeSeenIsAnError) {
   EXPECT_NE(found.error().message().find("preflushed-on-all = false"), std::string::npos);
 }
 
-TEST(StackRules, AZeroingIsWhole) {
+TEST(StackRules, ReportsLostZeroes) {
   ThreeDisks three;
   three.disks.mark("stack lost zeroes 7");
   const auto broken = three.broken({});
@@ -258,7 +258,7 @@ class BitmapDisk {
   }
 };
 
-TEST(StackRules, ABitmapMarksEachRegionBeforeTheWrite) {
+TEST(StackRules, ABitmapMustMarkARegionBeforeItIsWritten) {
   struct Case {
     int chunks;
     bool flushed;
@@ -286,7 +286,7 @@ TEST(StackRules, ABitmapMarksEachRegionBeforeTheWrite) {
   }
 }
 
-TEST(StackRules, ABitmapThatIsClearedTooEarlyIsBroken) {
+TEST(StackRules, DetectsABitmapThatIsClearedTooEarly) {
   BitmapDisk one;
   one.mark_chunks(1);
   one.write(kDataSector);
@@ -297,7 +297,7 @@ TEST(StackRules, ABitmapThatIsClearedTooEarlyIsBroken) {
   EXPECT_EQ(broken->size(), 1U);
 }
 
-TEST(StackRules, ADiskWithoutABitmapIsAnError) {
+TEST(StackRules, RejectsADiskWithoutABitmap) {
   for (const bool raid5 : {true, false}) {
     const auto found =
         raid5 ? BitmapDisk(5).check()

@@ -169,7 +169,8 @@ class StateChecker {
   };
   /// Returns the fsck options for the next step of this check.
   adapters::CheckOptions options_of(const Check& check) const;
-  /// In a quick check, recovers the log if this is a step of its own. Returns the step's report.
+  /// In a quick check, recovers the log if the file system can do so separately. Returns the report
+  /// of the recovery.
   Result<std::optional<adapters::CheckReport>> recover_log(Check& check);
   /// Runs the first fsck. The returned report is valid until the next call.
   Result<const adapters::CheckReport*> first_check(Check& check);

@@ -15,7 +15,8 @@
 
 namespace headcrash::in_process {
 
-/// Of each kFaultSeeds successive seeds, those from kFirstReadFaults on generate only failing reads.
+/// A seed generates only failing reads if its remainder modulo kFaultSeeds is kFirstReadFaults or
+/// more.
 inline constexpr std::uint64_t kFaultSeeds = 1000, kFirstReadFaults = 900;
 
 /// Generates one or two faults for this disk. Each affects either one of the file system's areas

@@ -90,7 +90,7 @@ std::uint64_t seeds() {
   return number_from_environment("HEADCRASH_IO_ERRORS", kIoErrorSeeds);
 }
 
-TEST_P(IoErrors, LeaveNoMoreThanACutAndAreReported) {
+TEST_P(IoErrors, LeaveNoMoreDamageThanACutAndAreReported) {
   const std::uint64_t first = number_from_environment("HEADCRASH_IO_ERRORS_FROM", 1);
   const std::uint64_t end = first + seeds();
   DiskExplorer explorer(formatted_);

@@ -23,7 +23,7 @@ class LaterLifeTest : public testing::Test {
   DiskExplorers explorers_{folder_.path()};
 };
 
-TEST_F(LaterLifeTest, SoundDisksPassAndMayBeCutAgain) {
+TEST_F(LaterLifeTest, SoundDisksPassAndSurviveAnotherCut) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types()) {
     SCOPED_TRACE(type->name());
     const auto system = type->find_system(type->usual_system());
@@ -40,7 +40,7 @@ TEST_F(LaterLifeTest, SoundDisksPassAndMayBeCutAgain) {
   }
 }
 
-TEST_F(LaterLifeTest, DetectsSpaceThatIsNotFree) {
+TEST_F(LaterLifeTest, DetectsDamageThroughLaterUse) {
   const auto system = adapters::find_system("ufs", "soft-updates");
   ASSERT_TRUE(system);
   const FormattedDisk& formatted = format(**system);

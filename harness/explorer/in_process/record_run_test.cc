@@ -63,7 +63,7 @@ TEST_F(RecordedRuns, TheSeedDeterminesTheOrder) {
   EXPECT_LE(different.size(), 4U);
 }
 
-TEST_F(RecordedRuns, PointsOfSeveralUsersAreReportedInListOrder) {
+TEST_F(RecordedRuns, PersistencePointsOfSeveralUsersAreReportedInListOrder) {
   for (std::uint64_t number = 0; number < 4; ++number) {
     const auto operations = *workload::family_member("many-users", number);
     ASSERT_GT(workload::threads_of(operations), 1U);
@@ -171,7 +171,7 @@ TEST_F(RecordedRuns, ResidueIsAFindingInASettledRun) {
   EXPECT_GT(result->found.size(), 0U);
 }
 
-TEST_F(RecordedRuns, FreeSpaceOfASettledDiskEqualsTheCount) {
+TEST_F(RecordedRuns, DetectsAWrongFreeCountOnASettledDisk) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
   const auto operations = parsed("create f\nwrite f 0 8192 1 1\nmkdir d\nsync\nunlink f\nsync\n");
   const RecordedRun recorded = record("soft-updates", operations, {});
@@ -230,7 +230,7 @@ class VerboseChecker : public adapters::ImageChecker {
   bool repaired_ = false;
 };
 
-TEST_F(RecordedRuns, AForbiddenFindingAfterThousandsIsFound) {
+TEST_F(RecordedRuns, DetectsAForbiddenFindingAfterThousandsOfPermittedOnes) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
   const auto operations = parsed("create f\nsync\n");
   const RecordedRun recorded = record("soft-updates", operations, {});

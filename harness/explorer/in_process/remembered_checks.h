@@ -43,8 +43,8 @@ class RememberedChecks {
   RememberedStep<std::vector<Write>> repair;
   RememberedStep<std::monostate> second;  ///< remembers only second checks that found nothing
 
-  /// Returns the sectors that the last step has written, for repeat(). The result is valid as long as
-  /// the outcomes of `recovery` and `repair` are remembered.
+  /// Returns the sectors that the last step has written, for repeat(). The result is valid as long
+  /// as the outcomes of `recovery` and `repair` are remembered.
   std::vector<Write> writes();
   /// Repeats an earlier step on the same contents by writing the same sectors.
   void repeat(const std::vector<Write>& writes);

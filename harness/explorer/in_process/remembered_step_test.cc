@@ -43,7 +43,7 @@ class ARememberedStep : public testing::Test {
   RememberedStep<int> step_{disk_};
 };
 
-TEST_F(ARememberedStep, IsKnownWhileTheSectorsThatItReadsAreEqual) {
+TEST_F(ARememberedStep, IsReusedWhileTheSectorsItReadsAreUnchanged) {
   EXPECT_FALSE(know(reading(3), 1));
   EXPECT_FALSE(know(reading(3), 1)) << "a step that has read new sectors keeps no outcome";
   EXPECT_TRUE(know(reading(3), 1));
@@ -57,7 +57,7 @@ TEST_F(ARememberedStep, IsKnownWhileTheSectorsThatItReadsAreEqual) {
   EXPECT_FALSE(know(reading(3), 5, 1)) << "the outcome depends on another number";
 }
 
-TEST_F(ARememberedStep, ForgetsWhatItKnewWhenItReadsANewSector) {
+TEST_F(ARememberedStep, ForgetsOutcomesWhenItReadsANewSector) {
   know(reading(3), 1);
   know(reading(3), 1);
   write(3, 7);
@@ -67,7 +67,7 @@ TEST_F(ARememberedStep, ForgetsWhatItKnewWhenItReadsANewSector) {
   EXPECT_FALSE(know(reading(3), 1)) << "sector 4 was not part of what was known";
 }
 
-TEST_F(ARememberedStep, NotesDigestsAndContentsLikeReads) {
+TEST_F(ARememberedStep, TracksDigestsAndContentsLikeReads) {
   const auto look = [&] { (void)disk_.digests()[5], (void)disk_.content(6, kSector); };
   know(look, 1);
   know(look, 1);
@@ -79,7 +79,7 @@ TEST_F(ARememberedStep, NotesDigestsAndContentsLikeReads) {
   EXPECT_FALSE(know(look, 3));
 }
 
-TEST_F(ARememberedStep, CountsItsOwnWrites) {
+TEST_F(ARememberedStep, IsKeyedByTheStateBeforeItsOwnWrites) {
   const auto change = [&] { reading(3)(), write(3, 9); };
   know(change, 1);
   disk_.show_base();
@@ -90,7 +90,7 @@ TEST_F(ARememberedStep, CountsItsOwnWrites) {
   EXPECT_FALSE(know(change, 2)) << "this is what the disk has after the step, not before it";
 }
 
-TEST(RememberedChecks, RepeatARepair) {
+TEST(RememberedChecks, ReplayTheWritesOfARepair) {
   const std::vector<std::byte> base(64 * kSector);
   StateDisk disk(base);
   RememberedChecks checks(disk);

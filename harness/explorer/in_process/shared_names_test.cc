@@ -71,7 +71,7 @@ TEST_F(SharedNames, HaveASerialOrderOnEverySystem) {
 
 /// In LFS, a flush may begin a segment and then find nothing to write, because another user has
 /// just written all changes. The unmount must write the changed segment states nevertheless.
-TEST_F(SharedNames, ASegmentIsBegunWithoutAWrite) {
+TEST_F(SharedNames, UnmountWritesASegmentStartedByAnEmptyFlush) {
   const auto system = adapters::find_system("lfs", "roll-forward");
   ASSERT_TRUE(system);
   for (const std::uint64_t seed : {401, 402, 403, 404}) run(**system, 100, seed);

@@ -23,7 +23,7 @@ std::optional<std::uint64_t> sector_with_another_digest(const StateDisk& disk) {
 
 /// The store consists of a file system's disk and, after it, the separate disk of its log. read()
 /// and write() use the driver's addresses.
-TEST(StateDisk, HasASecondDeviceAfterTheFirst) {
+TEST(StateDisk, PlacesTheSecondDeviceAfterTheFirst) {
   std::vector<std::byte> base(40 * model::kSectorBytes);
   StateDisk disk(base, 30);
   EXPECT_EQ(disk.sectors(), 30U);

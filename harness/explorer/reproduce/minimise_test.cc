@@ -77,7 +77,7 @@ TEST(MinimiseState, FindsEveryKnownCause) {
 
 /// Either of two lost writes is sufficient for the failure. A state that lacks both is therefore
 /// not minimal.
-TEST(MinimiseState, EndsWithOneOfSeveralCauses) {
+TEST(MinimiseState, KeepsOnlyOneOfSeveralSufficientCauses) {
   const Requests unflushed = numbers(1, 12);
   const auto either = [&](const CrashState& state) {
     const auto lost = missing(state, unflushed);
@@ -88,7 +88,7 @@ TEST(MinimiseState, EndsWithOneOfSeveralCauses) {
   EXPECT_TRUE(small.minimal);
 }
 
-TEST(MinimiseState, KeepsANeededTearAndRestoresOthers) {
+TEST(MinimiseState, KeepsOnlyTheTearThatCausesTheFailure) {
   const Requests unflushed = numbers(1, 6);  // odd numbers: 1 3 5 7 9 11
   CrashState state{.event = 9, .listed = {1, 3}, .torn = {{5, 0, 4}, {7, 2, 1}}};
   const auto examine = [](const CrashState& s) {
@@ -102,7 +102,7 @@ TEST(MinimiseState, KeepsANeededTearAndRestoresOthers) {
   EXPECT_TRUE(small.state.listed.empty());
 }
 
-TEST(MinimiseState, AtItsLimitsReturnsAFailingState) {
+TEST(MinimiseState, ReturnsAFailingStateAtItsLimits) {
   const Requests unflushed = numbers(1, 64);
   const std::set<model::RequestId> cause{3, 41, 99};
   for (const std::size_t checks : {0U, 1U, 5U, 12U}) {

@@ -54,7 +54,7 @@ TEST(PosixCksum, MatchesTheUtility) {
 }
 
 /// In each of these trees, the script must find the violations that the oracle finds.
-TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
+TEST(PlainChecks, CoverAllFindingsOfTheOracle) {
   const auto list = operations(
       "mkdir d\ncreate d/f\nwrite d/f 0 2048 1 1\nfsync d/f\nfsyncdir d\nfsyncdir .\nsymlink t s\ncreate "
       "gone\nsync\n"
@@ -103,7 +103,7 @@ TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
     EXPECT_NE(lines.find(each), std::string::npos) << each << " is missing in\n" << lines;
 }
 
-TEST(PlainChecks, FindNothingStaleBeyondTheEnd) {
+TEST(PlainChecks, AcceptAnAbsentBlockIfTheFileMayEndBeforeIt) {
   const std::string nothing = " 4294967295";  // output of cksum for an empty input
   const auto check = [](const std::string& expected) {
     return plain_checks(
@@ -128,7 +128,7 @@ TEST(PlainChecks, FindNothingStaleBeyondTheEnd) {
   EXPECT_EQ(beside_size("8192 bytes").find(nothing), std::string::npos);
 }
 
-TEST(PlainChecks, LeaveTheRestToTheUser) {
+TEST(PlainChecks, LeaveOtherFindingsToTheUser) {
   EXPECT_EQ(
       plain_checks({{Verdict::zero_length, Tier::posix, "f", "at least 512 bytes", "0 bytes"}}, {},
                    Content::stamps),
@@ -183,7 +183,7 @@ class ReproducerTest : public testing::Test {
   int images_ = 0;
 };
 
-TEST_F(ReproducerTest, WritesASparseImageAccountAndScript) {
+TEST_F(ReproducerTest, WritesASparseImageADescriptionAndAScript) {
   const auto made = write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw);
   ASSERT_TRUE(made) << made.error().message();
   EXPECT_EQ(fs::file_size(made->image), std::uint64_t{1} << 24);
@@ -206,7 +206,7 @@ TEST_F(ReproducerTest, KeepsAnExistingPartialFolder) {
   EXPECT_FALSE(fs::exists(folder_ / "out.partial-2"));
 }
 
-TEST_F(ReproducerTest, DoesNothingWithoutYes) {
+TEST_F(ReproducerTest, DoesNothingWithoutTheYesOption) {
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
   for (const char* arguments : {"", "--no-mount", "--yes --what", "--help"}) {
     const Ran ran = run_script(arguments);
@@ -217,7 +217,7 @@ TEST_F(ReproducerTest, DoesNothingWithoutYes) {
   }
 }
 
-TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
+TEST_F(ReproducerTest, UsesTheExitCodesOfGitBisect) {
   // No tool can read the files of an XFS that is not mounted. A test cannot mount a file system, so
   // some checks are impossible.
   filesystem_.type = "xfs";
@@ -244,7 +244,7 @@ TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
 
 /// Tests the script's comparisons on files in a directory, because a test cannot mount a file
 /// system.
-TEST_F(ReproducerTest, ComparesWithStandardTools) {
+TEST_F(ReproducerTest, ComparesFilesWithStandardTools) {
   const auto body = reproducer_script(
       of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
            "zeroes (1 block of 512 bytes)"},

@@ -27,7 +27,7 @@ std::string in_shell(const std::string& list,
   return text ? *text : text.error().message();
 }
 
-TEST(OperationsInShell, KeepTheirOrderWithAMarkAfterEachPromise) {
+TEST(OperationsInShell, KeepTheirOrderAndMarkEachPersistencePoint) {
   EXPECT_EQ(
       in_shell("create f\nwrite f 0 8192 1 1\nsync\nwrite f 512 1024 1 2\nfsync f\nrename f g\n"),
       "  step 0 'create f' create 'f'\n"
@@ -100,7 +100,7 @@ TEST(OperationsInShell, SupportEachKind) {
     EXPECT_NE(text.find(each), std::string::npos) << each << " is missing in\n" << text;
 }
 
-TEST(OperationsInShell, KeepFilesOpenByADescriptor) {
+TEST(OperationsInShell, KeepFilesOpenThroughDescriptors) {
   EXPECT_EQ(in_shell("create a\nopen a %f\nunlink a\nfsync %f\nclose %f\n"),
             "  step 0 'create a' create 'a'\n"
             "  step 1 'open a %f' true\n"
@@ -216,7 +216,7 @@ TEST_F(WorkloadScriptTest, ListsTheLostWritesOfAState) {
       << "a cut during the mount";
 }
 
-TEST_F(WorkloadScriptTest, DoesNothingWithoutYes) {
+TEST_F(WorkloadScriptTest, DoesNothingWithoutTheYesOption) {
   const int status = run(script(of("create f\nsync\n")));
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 125);
@@ -227,7 +227,7 @@ TEST_F(WorkloadScriptTest, DoesNothingWithoutYes) {
   EXPECT_EQ(said.find("== "), std::string::npos) << said;
 }
 
-TEST_F(WorkloadScriptTest, NeedsAWorkload) {
+TEST_F(WorkloadScriptTest, RejectsMissingAndThreadedWorkloads) {
   const auto none = workload_script(of(""));
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message().find("its operations are unknown"), std::string::npos);

@@ -13,7 +13,7 @@
 namespace headcrash::experiment::chen96 {
 namespace {
 
-TEST(DelayModel, KeepsTheThreeRules) {
+TEST(DelayModel, AppliesTheThreeRulesOfThePaper) {
   EXPECT_EQ(optimal_delay(10, 5, 100, 5).rule, Rule::disk_keeps_up);
   EXPECT_EQ(optimal_delay(101, 5.1, 100, 5).rule, Rule::cache_thrashes);
   EXPECT_EQ(optimal_delay(101, 5.1, 100, 5).delay_s, 0);
@@ -32,7 +32,7 @@ TEST(DelayModel, SharesCacheAndDiskWithReads) {
   EXPECT_FALSE(most_writes_mb_s({.write_cache = 0, .read_cache = 4, .read_disk = 0}, 5));
 }
 
-TEST(DelayModel, AWriteCostsItsPositioning) {
+TEST(DelayModel, IncludesPositioningInTheCostOfAWrite) {
   EXPECT_NEAR(efficiency(0.06, 0.015, 4), 0.5, 1e-12);
   EXPECT_NEAR(size_for_efficiency_mb(0.5, 0.015, 4), 0.06, 1e-12);
   EXPECT_NEAR(*least_delay_s(2, 0.015, 4), 0.03, 1e-12);
@@ -47,7 +47,7 @@ ExperimentOutcome calculated(const std::map<std::string, double>& parameters) {
   return *std::move(outcome);
 }
 
-TEST(Calculator, AnswersForTheUsersMachine) {
+TEST(Calculator, CalculatesForTheUsersMachine) {
   const ExperimentOutcome outcome =
       calculated({{"memory-mb", 200}, {"disk-mb-s", 20}, {"write-mb-s", 40}, {"file-set-mb", 120}});
   EXPECT_TRUE(outcome.cells.empty());
@@ -60,7 +60,7 @@ TEST(Calculator, AnswersForTheUsersMachine) {
 
 /// All results in the paper follow from its equations, except the range that the abstract gives for
 /// current systems.
-TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
+TEST(Calculator, ConfirmsEverythingExceptTheRangeInTheAbstract) {
   const ExperimentOutcome outcome = calculated({});
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 1U) << as_text(outcome);
   EXPECT_EQ(outcome.count(Verdict::undecided), 0U);
@@ -82,7 +82,7 @@ TEST(Calculator, RejectsInvalidParameters) {
 
 /// Runs a scaled-down version of each part. All cells must succeed, and rules that are independent
 /// of the scale must hold.
-TEST(Measurements, RunToTheEnd) {
+TEST(Measurements, RunToCompletion) {
   for (const char* part :
        {"chen96/writes", "chen96/rules", "chen96/policies", "chen96/delays", "chen96/loss"}) {
     const auto outcome = run_experiment({.name = part, .scaled = true});
@@ -107,7 +107,7 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
 
 /// The workload overwrites its data after 6 s. With a delay of 5 s the data has been written to the
 /// disk by then; with a delay of 8 s it has not.
-TEST(Measurements, DependOnTheDelay) {
+TEST(Measurements, DependOnTheWriteDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);
   EXPECT_GT(*number_of(*rules, "delay 5 s", "written to the disk").ours, 0.1);
@@ -120,7 +120,7 @@ TEST(Measurements, DependOnTheDelay) {
 
 /// A drive with a queue loses no revolution between two requests, and a writer waits for blocks in
 /// flight. Reads that bypass writes hardly depend on them.
-TEST(Measurements, DependOnTheReading) {
+TEST(Measurements, DependOnTheInterpretation) {
   const auto writes = run_experiment({.name = "chen96/writes", .scaled = true});
   ASSERT_TRUE(writes);
   std::vector<double> best;
@@ -145,7 +145,7 @@ TEST(Measurements, DependOnTheReading) {
 
 /// The number of changes that are missing from the medium at an instant must equal the number that
 /// a power cut at that instant loses, except for changes in the write in flight.
-TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
+TEST(Loss, IsPredictedByExaminingTheMedium) {
   for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
                                      {"ufs", "soft-updates-init-cb"},
                                      {"ufs", "journal"},
@@ -177,7 +177,7 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
 
 /// The age of the lost data depends on the policy: it is zero, about a second, the write delay, or
 /// the interval between two updates.
-TEST(Loss, FollowsThePolicy) {
+TEST(Loss, DependsOnTheWriteBackPolicy) {
   using Policy = os::SyncerOptions::Policy;
   const auto oldest = [](const os::SyncerOptions& syncer) {
     const LossSeen seen = run_loss({.machine = *loss_machine("lfs", "roll-forward", syncer, 1),

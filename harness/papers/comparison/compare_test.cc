@@ -22,7 +22,7 @@ bool beats(const Sample& a, const Sample& b) {
   return Ranking({&a, &b}).beats(0, 1);
 }
 
-TEST(Ranking, ADifferenceWithinTheIntervalsIsNoWin) {
+TEST(Ranking, IgnoresDifferencesWithinTheIntervals) {
   EXPECT_TRUE(beats({10, 10.1, 9.9}, {20, 20.2, 19.9}));
   EXPECT_FALSE(beats({20, 20.2, 19.9}, {10, 10.1, 9.9}));
   EXPECT_FALSE(beats({10, 14, 6}, {11, 9, 13})) << "the mean is lower, but the seeds disagree";
@@ -32,7 +32,7 @@ TEST(Ranking, ADifferenceWithinTheIntervalsIsNoWin) {
   EXPECT_FALSE(beats({10, 10, 10}, {}));
 }
 
-TEST(Ranking, UnbeatenContendersAreBeatenByNoOther) {
+TEST(Ranking, ListsContendersThatNoOtherBeats) {
   const Sample slow{20, 21, 20}, fast{10, 10.2, 9.9}, as_fast{10.1, 10, 10.2}, failed{};
   EXPECT_EQ(Ranking({&slow, &as_fast, &failed, &fast}).unbeaten(),
             (std::vector<std::size_t>{3, 1}));
@@ -49,14 +49,14 @@ TEST(Ranking, ANoisyLeaderDoesNotHideOtherDifferences) {
   EXPECT_EQ(ranking.unbeaten(), (std::vector<std::size_t>{0, 1}));
 }
 
-TEST(Interval, IsShownIfRelevant) {
+TEST(Interval, IsShownIfKnownAndNotNegligible) {
   EXPECT_EQ(text_of({}), "-");
   EXPECT_EQ(text_of({3, 3, 3}), "3.00");
   EXPECT_EQ(text_of({2, 4}), "3.00");
   EXPECT_NE(text_of({10, 11, 12}).find("11.0 ±"), std::string::npos) << text_of({10, 11, 12});
 }
 
-TEST(Summary, CountsDifferencesThatHoldOverTheSeeds) {
+TEST(Summary, CountsDifferencesThatHoldForAllSeeds) {
   const Sample a{1, 1.01, 1}, b{2, 2.02, 2}, loose{.5, 3, 1};
   const std::vector<Contest> contests{{"m", "clear", {&a, &b}}, {"m", "open", {&loose, &b}}};
   EXPECT_EQ(times_beaten(contests, 0, 1), 1U);
@@ -85,14 +85,14 @@ TEST(Fairness, IsComputedFromTheSystems) {
   EXPECT_NE(condition(11).how.find("Netra UFS"), std::string::npos) << condition(11).how;
 }
 
-TEST(Fairness, FindsASystemWithoutInitialisation) {
+TEST(Fairness, DetectsASystemWithoutInitialisation) {
   std::vector<Row> changed = rows();
   changed.back().system = ufs::system_of(*ufs::find_scheme_variant("netra"));
   EXPECT_EQ(condition(2, changed).met, Met::no);
   EXPECT_NE(condition(2, changed).how.find("Netra UFS"), std::string::npos);
 }
 
-TEST(Fairness, FindsASystemWithOtherTimesOrBlocks) {
+TEST(Fairness, DetectsASystemWithDifferentTimesOrBlockSizes) {
   std::vector<Row> changed = rows();
   changed[1].system = ufs::system_of(*ufs::find_scheme_variant("conventional-5s"));
   changed[2].mkfs["block-size"] = "4096";
@@ -100,7 +100,7 @@ TEST(Fairness, FindsASystemWithOtherTimesOrBlocks) {
   EXPECT_EQ(condition(4, changed).how, "not met by: Flag");
 }
 
-TEST(Fairness, FindsAnotherMachine) {
+TEST(Fairness, DetectsASystemOnADifferentMachine) {
   const auto with = [](const std::function<void(ModelledMachineOptions&)>& change) {
     return [change](const Row& row, const MachineChoice& choice) {
       ModelledMachineOptions machine = machine_of(row, choice);
@@ -132,7 +132,7 @@ TEST(Rows, HaveUniqueNamesAndACampaign) {
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
 }
 
-TEST(Ageing, FillsAndTurnsOver) {
+TEST(Ageing, FillsTheDiskAndRewritesItsContent) {
   for (const char* type : {"ufs", "lfs", "snapfs"}) {
     const auto row = std::ranges::find_if(
         rows(), [&](const Row& each) { return each.system->type().name() == type; });
@@ -199,14 +199,14 @@ bool leaves_dirty(bool synchronous) {
   return !there;
 }
 
-TEST(SynchronousVfs, ReturnedCallsAreSafe) {
+TEST(SynchronousVfs, LeavesNothingDirtyAfterACall) {
   EXPECT_TRUE(leaves_dirty(false));
   EXPECT_FALSE(leaves_dirty(true));
 }
 
 /// LFS writes data that is 30 s old. The power is cut at instants at which LFS plans this write,
 /// places blocks, or waits for the disk.
-TEST(Recovery, ACutMayHitAFlush) {
+TEST(Recovery, SurvivesACutDuringAFlush) {
   const auto row = std::ranges::find(rows(), "LFS", &Row::name);
   for (const os::TimeNs tenths : {310, 311, 312, 330}) {
     const MachineChoice choice{.pentium = true, .size_bytes = 230'000'000 / 512 * 512};
@@ -220,7 +220,7 @@ TEST(Recovery, ACutMayHitAFlush) {
 }
 
 /// The format of Netra UFS includes the features required for a fast check.
-TEST(Recovery, NetraIsCheckedFast) {
+TEST(Recovery, NetraUfsSupportsAFastCheck) {
   const auto row = std::ranges::find(rows(), "Netra UFS", &Row::name);
   const auto requests = [&](Repair repair) {
     const LossSeen seen = run_loss({.machine = machine_of(*row, {.size_bytes = 512 << 20}),
@@ -242,7 +242,7 @@ ExperimentOutcome run(const std::string& part) {
   return *std::move(outcome);
 }
 
-TEST(Compare, RunsToTheEnd) {
+TEST(Compare, RunsToCompletion) {
   for (const char* part : {"drive-cache", "fast-drive", "raid5-nvram", "aged", "recovery", "delays",
                            "memory", "laddis"}) {
     for (const ClaimAnswer& answer : run(part).answers) {
@@ -263,7 +263,7 @@ TEST(Compare, EqualSeedsGiveEqualBytes) {
 
 /// Systems in the group `each call` must not lose changes, and the damage that No Order causes must
 /// be detected.
-TEST(Compare, LossesMatchTheGroups) {
+TEST(Compare, LossesMatchTheDurabilityGroups) {
   const ExperimentOutcome outcome = run("loss");
   std::size_t each_call = 0;
   for (const ClaimRule& rule : outcome.answers.at(0).rules) {

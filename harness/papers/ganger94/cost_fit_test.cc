@@ -14,7 +14,7 @@ double modelled_s(const PrintedTime& time, const std::vector<double>& costs) {
   return seconds;
 }
 
-TEST(CostFit, FindsCostsThatTheTimesDetermine) {
+TEST(CostFit, FindsCostsDeterminedByTheTimes) {
   const std::vector<double> real{0.003, 0.0001, 0.02};
   std::vector<PrintedTime> times;
   for (const std::vector<double>& counts :
@@ -49,7 +49,7 @@ TEST(CostFit, AnUnusedCostKeepsItsEstimate) {
 }
 
 /// A long time and a short time have the same weight, because the fit minimises relative errors.
-TEST(CostFit, TimesAreWeightedByRelativeError) {
+TEST(CostFit, MinimisesRelativeErrors) {
   const std::vector<PrintedTime> times{{.seconds = 1, .counts = {100}},
                                        {.seconds = 80, .counts = {10'000}}};
   const auto fitted = fit_costs(times, std::vector<FittedCost>{{0.02, false}});
@@ -57,7 +57,7 @@ TEST(CostFit, TimesAreWeightedByRelativeError) {
   EXPECT_NEAR(fitted[0], (100 + 125.0) / (100 * 100 + 125.0 * 125), 1e-9);
 }
 
-TEST(CostFit, TheMachineIsSlowerAtNames) {
+TEST(CostFit, ChargesNameChangesOnlyOnTheNcr3433) {
   EXPECT_GT(kNcr3433.name_changed, 0);
   EXPECT_EQ(kI486At33Mhz.name_changed, 0)
       << "the other papers' machines are not changed by the fit";

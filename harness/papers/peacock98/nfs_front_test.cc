@@ -92,7 +92,7 @@ TEST(NfsFront, GathersWritesOfOneFile) {
     EXPECT_GE(answer.after_ns, NfsFrontOptions{}.gather_ns);
 }
 
-TEST(NfsFront, AnErrorIsAReply) {
+TEST(NfsFront, RepliesWithAnErrorIfACallFails) {
   const auto machine = small_server("conventional-bsd", 10);
   std::vector<int> errors;
   os::System& system = machine->system();
@@ -198,7 +198,7 @@ std::vector<std::string> broken_after_cuts(const Served& served, bool gathers,
   return all;
 }
 
-TEST(LaddisLoad, EveryReplySurvivesACut) {
+TEST(LaddisLoad, EveryAcknowledgedChangeSurvivesACut) {
   const Served kServed[] = {
       {"conventional-bsd", {}, Repair::always},
       {"netra", {{"fast-check", "1"}, {"bmap-cache", "1"}, {"lazy-inodes", "1"}}, Repair::fast},

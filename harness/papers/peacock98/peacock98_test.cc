@@ -43,14 +43,14 @@ TEST(Curve, FindsTheKnee) {
     EXPECT_LT(curve.points[i - 1].offered_per_s, curve.points[i].offered_per_s);
 }
 
-TEST(Curve, HasNoKneeIfNothingIsSustained) {
+TEST(Curve, HasNoKneeIfNoLoadIsSustained) {
   const Curve curve = curve_of({.precision = .3}, [](double load) { return queue_of(50, load); });
   const Curve none = curve_of({.precision = 1}, [](double load) { return queue_of(50, load); });
   EXPECT_LE(curve.knee_per_s().value_or(0), 50);
   EXPECT_FALSE(none.knee_per_s());
 }
 
-TEST(Curve, EndsWithAnError) {
+TEST(Curve, StopsAtTheFirstError) {
   int asked = 0;
   const Curve curve = curve_of({}, [&](double) {
     ++asked;
@@ -67,7 +67,7 @@ TEST(Curve, EndsAtTheLastLoad) {
   EXPECT_EQ(*curve.knee_per_s(), 800);
 }
 
-TEST(Session, MachinesWithManyRequestsUseTheMemoryAlone) {
+TEST(Session, MachinesWithManyRequestsRunAlone) {
   constexpr auto kAWhile = std::chrono::milliseconds(50);
   constexpr double kFew = 1e4, kMany = 2e6;
   Session session;
@@ -93,7 +93,7 @@ ExperimentOutcome run(const std::string& part) {
   return *std::move(outcome);
 }
 
-TEST(Peacock98, RunsToTheEnd) {
+TEST(Peacock98, RunsToCompletion) {
   for (const char* part : {"presto", "raid5", "raid5-presto", "raid0", "raid0-presto", "counts",
                            "mkfs", "recovery", "flusher", "table1", "tunings", "stripes", "hits",
                            "batching", "small", "gathering", "hot-spot"}) {
@@ -113,7 +113,7 @@ TEST(Peacock98, RunsToTheEnd) {
 }
 
 /// With a hot spot, the inodes of UFS are close together, so more writes hit a dirty block.
-TEST(Peacock98, DependsOnTheReading) {
+TEST(Peacock98, DependsOnTheInterpretation) {
   const auto hits = [](const std::string& part) {
     for (const ClaimAnswer& answer : run(part).answers)
       for (const ClaimNumber& number : answer.numbers)

@@ -25,14 +25,14 @@ double share_below(const std::vector<std::uint32_t>& draws, double files) {
   return static_cast<double>(below) / static_cast<double>(draws.size());
 }
 
-TEST(AccessPattern, UniformIsUniform) {
+TEST(AccessPattern, UniformAccessesAreEvenlyDistributed) {
   const auto draws = drawn(kUniform);
   for (const double part : {.01, .1, .5, .9, .99})
     EXPECT_NEAR(share_below(draws, part * kFiles), part, .002);
   EXPECT_EQ(share_below(draws, kFiles), 1);
 }
 
-TEST(AccessPattern, HotAndColdIsUniformInBothGroups) {
+TEST(AccessPattern, HotAndColdGroupsAreEachUniform) {
   for (const AccessPattern& pattern : {kHotCold90To10, kHotCold90To1}) {
     const auto draws = drawn(pattern);
     const double hot = pattern.hot_files * kFiles;
@@ -43,7 +43,7 @@ TEST(AccessPattern, HotAndColdIsUniformInBothGroups) {
   }
 }
 
-TEST(AccessPattern, ExponentialHasItsDistributionFunction) {
+TEST(AccessPattern, ExponentialMatchesItsDistributionFunction) {
   for (const AccessPattern& pattern : {kExponentialAsPrinted, kExponentialAsNamed}) {
     const auto draws = drawn(pattern);
     for (const double at : {.001, .005, .01, .02, .05, .1, .2})
@@ -67,7 +67,7 @@ TEST(AccessPattern, AnExponentialPatternStaysWithinTheFiles) {
   EXPECT_NEAR(share_below(draws, .5 * kFiles), (1 - std::exp(-.25)) / (1 - std::exp(-.5)), .002);
 }
 
-TEST(AccessPattern, EqualSeedsGiveEqualFiles) {
+TEST(AccessPattern, EqualSeedsGiveEqualAccesses) {
   for (const AccessPattern& pattern : {kUniform, kHotCold90To10, kExponentialAsNamed}) {
     EXPECT_EQ(drawn(pattern, 5), drawn(pattern, 5)) << pattern.name();
     EXPECT_NE(drawn(pattern, 5), drawn(pattern, 6)) << pattern.name();

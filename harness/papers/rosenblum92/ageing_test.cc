@@ -24,7 +24,7 @@ ProductionOptions small(const std::string& disk, std::uint64_t seed = 3) {
   return production_options(production_disk(disk), seed, true);
 }
 
-TEST(Ageing, SizesHaveTheMeanAndMostFilesAreSmall) {
+TEST(Ageing, SizesHaveTheGivenMeanAndAreMostlySmall) {
   for (const ProductionDisk& disk : production_disks()) {
     const AgeingOptions options = ageing_of(disk);
     const Ageing load(options);
@@ -45,7 +45,7 @@ TEST(Ageing, SizesHaveTheMeanAndMostFilesAreSmall) {
   }
 }
 
-TEST(Ageing, AZeroSpreadGivesOneSize) {
+TEST(Ageing, AZeroSpreadGivesEqualSizes) {
   AgeingOptions options = ageing_of(production_disk("/tmp"));
   options.size_spread = 0;
   const Ageing load(options);
@@ -75,7 +75,7 @@ Ageing run_alone(AgeingOptions options, LfsSetup setup, double hours) {
   return load;
 }
 
-TEST(Ageing, RemovedFilesDieWithTheirFolder) {
+TEST(Ageing, RemovesFilesTogetherWithTheirFolder) {
   ProductionOptions options = small("/user6");
   options.load.folder_share = .49;
   const double hours = 2 * options.load.bytes_in_use / options.load.bytes_per_hour;
@@ -89,7 +89,7 @@ TEST(Ageing, RemovedFilesDieWithTheirFolder) {
   EXPECT_EQ(load.files_removed() / load.removals(), options.load.files_per_folder);
 }
 
-TEST(Production, TheCostFollowsFromTheTablesColumns) {
+TEST(Production, TheWriteCostFollowsFromTheTablesColumns) {
   for (const ProductionDisk& disk : production_disks())
     EXPECT_NEAR(write_cost_of(disk.empty, disk.utilization), disk.write_cost, .006) << disk.name;
   ProductionRun run;
@@ -102,9 +102,9 @@ TEST(Production, TheCostFollowsFromTheTablesColumns) {
   EXPECT_DOUBLE_EQ(run.write_cost(), 1.25 / .95);
 }
 
-class ProductionOf : public testing::TestWithParam<const char*> {};
+class ProductionDisks : public testing::TestWithParam<const char*> {};
 
-TEST_P(ProductionOf, CountersAgree) {
+TEST_P(ProductionDisks, CountersMatchTheLoad) {
   const ProductionOptions options = small(GetParam());
   const ProductionRun run = run_production(options);
   ASSERT_TRUE(run.good()) << run.remark;
@@ -143,7 +143,7 @@ TEST_P(ProductionOf, CountersAgree) {
   EXPECT_LT(run.disk_busy, .2);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ProductionOf,
+INSTANTIATE_TEST_SUITE_P(All, ProductionDisks,
                          testing::Values("/user6", "/swap1", "/tmp", "/src/kernel"));
 
 TEST(Production, EqualSeedsGiveEqualRuns) {

@@ -38,28 +38,28 @@ TEST(Rosenblum92Chapter6, LfsCreatesTwoFilesWithOneWrite) {
   EXPECT_EQ(outcome.answers[0].numbers[0].ours, Figure(1));
 }
 
-TEST(Rosenblum92Chapter6, SmallFiles) {
+TEST(Rosenblum92Chapter6, AnswersTheSmallFileClaims) {
   expect_answered("small-files", {"LFS-22", "LFS-23", "LFS-24", "LFS-25", "LFS-26", "LFS-27"});
 }
 
-TEST(Rosenblum92Chapter6, LargeFile) {
+TEST(Rosenblum92Chapter6, AnswersTheLargeFileClaims) {
   expect_answered("large-file", {"LFS-28", "LFS-29", "LFS-44"});
 }
 
-TEST(Rosenblum92Chapter6, RecoveryTimes) {
+TEST(Rosenblum92Chapter6, AnswersTheRecoveryClaims) {
   expect_answered("recovery", {"LFS-30", "LFS-30", "LFS-31", "LFS-42", "LFS-04"});
 }
 
 // This part takes a long time, so the test does not repeat it. Production.EqualSeedsGiveEqualRuns
 // repeats a shorter run.
-TEST(Rosenblum92Chapter6, Production) {
+TEST(Rosenblum92Chapter6, AnswersTheProductionClaims) {
   expect_answered("production",
                   {"LFS-33", "LFS-34", "LFS-36", "LFS-37", "LFS-38", "LFS-33, folders",
                    "LFS-34, folders", "LFS-36, folders", "LFS-37, folders", "LFS-38, folders"},
                   Repeated::no);
 }
 
-TEST(Rosenblum92Chapter6, ASmallArrayWriteIsFourRequestsAndAStripeNeedsNoRead) {
+TEST(Rosenblum92Chapter6, SmallArrayWritesReadAndFullStripeWritesDoNot) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/array-writes");
   ASSERT_EQ(outcome.answers.size(), 1U);
   const auto& numbers = outcome.answers[0].numbers;
@@ -79,7 +79,7 @@ TEST(Rosenblum92Chapter6, LoggedDataIsWrittenTwice) {
   }
 }
 
-TEST(Rosenblum92Chapter6, Andrew) {
+TEST(Rosenblum92Chapter6, AnswersTheAndrewClaim) {
   expect_answered("andrew", {"LFS-32"});
 }
 

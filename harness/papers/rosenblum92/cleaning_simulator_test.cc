@@ -185,7 +185,7 @@ TEST(CleaningSimulator, UniformGreedyReachesTheSteadyState) {
   }
 }
 
-TEST(CleaningSimulator, CostsLessThanWithoutVariance) {
+TEST(CleaningSimulator, CostsLessThanTheFormulaWithoutVariance) {
   for (const double utilization : {.2, .4, .6, .8, .9})
     EXPECT_LT(cost_of(small(utilization)), no_variance_cost(utilization)) << utilization;
 }
@@ -203,7 +203,7 @@ TEST(CleaningSimulator, LocalityMakesGreedyWorse) {
   EXPECT_GT(cost_of(options), uniform * 1.05);
 }
 
-TEST(CleaningSimulator, CostBenefitByTheLastWriteHasTwoCliffs) {
+TEST(CleaningSimulator, CostBenefitCleansColdSegmentsAtHigherUtilization) {
   SimulatorOptions options = small();
   options.pattern = kHotCold90To10;
   options.histograms = true;

@@ -8,7 +8,7 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-TEST(ClosedForms, EquationOne) {
+TEST(ClosedForms, WriteCostMatchesEquationOne) {
   EXPECT_DOUBLE_EQ(write_cost_of(0), 1);
   EXPECT_DOUBLE_EQ(write_cost_of(.5), 4);    // "Unix improved"
   EXPECT_NEAR(write_cost_of(.8), 10, 1e-9);  // "Unix today"
@@ -16,7 +16,7 @@ TEST(ClosedForms, EquationOne) {
   EXPECT_DOUBLE_EQ(no_variance_cost(.75), 8);
 }
 
-TEST(ClosedForms, SegmentLivesCrossOneBetweenTwentyAndFifteenPercent) {
+TEST(ClosedForms, SegmentsEmptyThemselvesAt15ButNot20PercentUtilization) {
   EXPECT_GT(512 * reuse_without_copying(.2), 1);
   EXPECT_LT(512 * reuse_without_copying(.15), 1);
 }
@@ -30,7 +30,7 @@ TEST(ClosedForms, TheSteadyStateSolvesItsEquation) {
   EXPECT_NEAR(uniform_steady_state(.75), .546, .001);
 }
 
-TEST(ClosedForms, SeparationIsCheaperAndItsDivisionOptimal) {
+TEST(ClosedForms, SeparatingHotDataIsCheaperWithAnOptimalDivision) {
   for (const double overall : {.5, .75, .9}) {
     const double best = hot_cold_apart_cost(kHotCold90To10, overall);
     EXPECT_LT(best, write_cost_of(uniform_steady_state(overall)));

@@ -35,7 +35,7 @@ TEST(Rosenblum92, TheSimulatorAnswersEveryClaimOfChapter5) {
   EXPECT_EQ(as_text(outcome), as_text(scaled_outcome("rosenblum92/simulator")));
 }
 
-TEST(Rosenblum92, ArithmeticNeedsNoScale) {
+TEST(Rosenblum92, AnswersClaimsThatNeedOnlyArithmetic) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/arithmetic");
   EXPECT_EQ(claims_of(outcome),
             (std::vector<std::string>{"LFS-05", "LFS-08", "LFS-21", "LFS-35", "LFS-41"}));

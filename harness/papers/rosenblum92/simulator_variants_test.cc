@@ -31,7 +31,7 @@ SimulatorCounts counts_of_variant(const SimulatorOptions& options) {
   return simulator.counts() - before;
 }
 
-TEST(SimulatorVariants, TwoLogsByKnownHeatBeatASingleLog) {
+TEST(SimulatorVariants, SeparateLogsForHotAndColdDataBeatASingleLog) {
   SimulatorOptions options = hot_cold();
   const double one = write_cost(counts_of_variant(options), 64);
   options.logs = 2;
@@ -44,7 +44,7 @@ TEST(SimulatorVariants, TwoLogsByKnownHeatBeatASingleLog) {
   EXPECT_LT(guessed, one);
 }
 
-TEST(SimulatorVariants, EveryReuseKeepsEveryFile) {
+TEST(SimulatorVariants, EveryReuseMethodKeepsEveryFile) {
   for (const auto reuse : {SpaceReuse::plugging, SpaceReuse::adaptive_plugging,
                            SpaceReuse::recycling, SpaceReuse::adaptive_recycling}) {
     for (const auto cleaned : {CleanedData::shares_log, CleanedData::own_log}) {
@@ -74,7 +74,7 @@ TEST(SimulatorVariants, RecyclingCopiesNothing) {
   EXPECT_GT(write_cost(counts, 64, wren_iv()), 1.5);
 }
 
-TEST(SimulatorVariants, PluggingReadsLessAtACost) {
+TEST(SimulatorVariants, PluggingReadsFewerSegmentsThanCleaning) {
   SimulatorOptions options = hot_cold(.9);
   const SimulatorCounts cleaned = counts_of_variant(options);
   options.reuse = SpaceReuse::plugging;
@@ -120,7 +120,7 @@ TEST(SimulatorVariants, IdleCleaningDelaysNoUser) {
   EXPECT_EQ(idle.segments_read, idle.idle_segments_read);
 }
 
-TEST(SimulatorVariants, PositioningMatchesAWrenIv) {
+TEST(SimulatorVariants, PositioningMatchesTheWrenIvDrive) {
   EXPECT_NEAR(wren_iv().access, 29.5 * 1.3 * 1.024 / 4, 1e-9);
   EXPECT_NEAR(wren_iv().revolution, 5.5, .1);
   EXPECT_NEAR(wren_iv().request, 1.7, .1);

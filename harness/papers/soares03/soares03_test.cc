@@ -23,7 +23,7 @@ Verdict verdict_of(const ExperimentOutcome& outcome, const std::string& words) {
   return Verdict::undecided;
 }
 
-TEST(Soares03, RunsToTheEnd) {
+TEST(Soares03, RunsToCompletion) {
   for (const char* part :
        {"empty-files", "postmark", "source-tree", "intervals", "short-lives", "stalls"}) {
     const ExperimentOutcome outcome = run(part);
@@ -43,7 +43,7 @@ TEST(Soares03, EqualSeedsGiveEqualBytes) {
 }
 
 /// The paper's text and tables contradict each other, so these rules do not hold.
-TEST(Soares03, TextAndTablesContradictEachOther) {
+TEST(Soares03, ReportsContradictionsBetweenTextAndTables) {
   const ExperimentOutcome outcome = run("arithmetic");
   EXPECT_EQ(verdict_of(outcome, "at most 4 %"), Verdict::does_not_hold);
   EXPECT_EQ(verdict_of(outcome, "cost is largest with one client"), Verdict::does_not_hold);
@@ -53,7 +53,7 @@ TEST(Soares03, TextAndTablesContradictEachOther) {
   EXPECT_EQ(verdict_of(outcome, "109 % better"), Verdict::holds);
 }
 
-TEST(Soares03, ControlsAreCaughtAndOthersKeepTheirRules) {
+TEST(Soares03, ControlsAreDetectedAndOthersKeepTheirRules) {
   const ExperimentOutcome outcome = run("crash-states");
   for (const char* control : {"kfs: is caught", "one-superblock: is caught",
                               "one-version: is caught", "transactions-split: is caught",
@@ -77,7 +77,7 @@ SteadyOutcome steady(snapfs::Spawn spawn) {
 
 /// Tests that the load distinguishes between users who wait until a generation is on the disk and
 /// users who continue while it is written.
-TEST(SteadyLoad, DetectsABarrier) {
+TEST(SteadyLoad, DetectsUsersWhoWaitForCommits) {
   const SteadyOutcome beside = steady(snapfs::Spawn::concurrent),
                       behind = steady(snapfs::Spawn::barrier_until_committed);
   ASSERT_TRUE(beside.error.empty()) << beside.error;

@@ -330,7 +330,7 @@ TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
 
 /// Simulates three weeks and checks the rules of a day in office.h: working hours, weekends,
 /// amounts written, and the files that are left in the evening.
-TEST(TimedWorkloads, OfficeWorkKeepsHoursAndWeekends) {
+TEST(TimedWorkloads, OfficeWorkObservesWorkingHoursAndWeekends) {
   constexpr std::int64_t kHour = 3600 * kNsPerSecond;
   const Arguments weeks{{"users", 1},         {"days", 21},         {"every-days", 1},
                         {"in-use-kib", 4096}, {"written-kib", 400}, {"probe-kib", 8}};
@@ -386,7 +386,7 @@ TEST(TimedWorkloads, OfficeFilesHaveTheMeanOfTheirSource) {
 }
 
 /// The files at a given age must not depend on whether measurements were made at earlier ages.
-TEST(TimedWorkloads, AnAgeDoesNotDependOnEarlierMeasurements) {
+TEST(TimedWorkloads, AgedFilesDoNotDependOnEarlierMeasurements) {
   const Arguments often{{"users", 2},         {"days", 8},          {"every-days", 2},
                         {"in-use-kib", 1024}, {"written-kib", 300}, {"probe-kib", 64}};
   Arguments once = often;
@@ -417,7 +417,7 @@ TEST(TimedWorkloads, ReportTheLayoutOfFiles) {
   }
 }
 
-TEST(TimedWorkloads, PostmarkPairsItsTransactions) {
+TEST(TimedWorkloads, PostmarkBalancesCreationsAndRemovals) {
   Trial run("postmark", {{"files", 50}, {"transactions", 400}, {"folders", 7}});
   ASSERT_TRUE(run.phase(0));
   ASSERT_TRUE(run.phase(1));
@@ -441,7 +441,7 @@ TEST(TimedWorkloads, PostmarkPairsItsTransactions) {
   EXPECT_EQ(reading.vfs.counts.unlinks, 0U);
 }
 
-TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
+TEST(TimedWorkloads, LaddisHasTheSpecifiedMixAndSyncsLikeAServer) {
   Trial run("laddis", {{"operations-per-s", 500},
                        {"seconds", 20},
                        {"warm-up-s", 4},
@@ -473,7 +473,7 @@ TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
 
 /// A request that arrives while its thread is busy must wait. Its response time must include this
 /// wait.
-TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
+TEST(TimedWorkloads, LaddisResponseTimesIncludeQueueing) {
   const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5},
                             {"warm-up-s", 0},          {"threads", 1},
                             {"kib-per-operation", 8},  {"file-kib", 8}};
@@ -488,7 +488,7 @@ TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
   EXPECT_GT(slow.tally.latencies.quantile_ns(.99), 1'000'000'000);
 }
 
-TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInDifferentOrders) {
+TEST(TimedWorkloads, SdetScriptsHaveTheSameCommandsInDifferentOrders) {
   Trial one("sdet", {{"scripts", 1}}, 1), other("sdet", {{"scripts", 1}}, 2);
   ASSERT_TRUE(one.from(0));
   ASSERT_TRUE(other.from(0));
@@ -502,7 +502,7 @@ TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInDifferentOrders) {
 
 /// The reader and the writer alternate, so the writer is in the middle of a pass when the reader
 /// has finished.
-TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
+TEST(TimedWorkloads, ARewrittenFileHasDataOfAtMostTwoPasses) {
   Trial run("chen-r3", {{"read-kib", 1024}, {"write-kib", 5 << 10}});
   ASSERT_TRUE(run.phase(0));
   ASSERT_TRUE(run.phase(1));
@@ -532,7 +532,7 @@ TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   EXPECT_FALSE(run.phase(3));
 }
 
-TEST(FileTrees, HaveExactSums) {
+TEST(FileTrees, MatchTheRequestedTotalsExactly) {
   const FileTree tree(535, 14'300'000, 27);
   std::uint64_t bytes = 0, largest = 0;
   std::size_t files = 0, deepest = 0;
@@ -599,7 +599,7 @@ DbenchCounts counts_of(const DbenchLoad& load) {
   return counts;
 }
 
-TEST(DbenchLoad, HasTheCountsOfTheOriginal) {
+TEST(DbenchLoad, HasTheOperationCountsOfTheOriginal) {
   const DbenchLoad load = dbench_load(100);
   EXPECT_EQ(load.operations.size(), 122'808U);
   EXPECT_EQ(counts_of(load), (DbenchCounts{{"NTCreateX", 12'257},
@@ -618,7 +618,7 @@ TEST(DbenchLoad, HasTheCountsOfTheOriginal) {
 }
 
 /// Compares the totals with those of the original load file, if the file is available.
-TEST(DbenchLoad, MatchesTheOriginalFile) {
+TEST(DbenchLoad, MatchesTheOriginalLoadFile) {
   const std::filesystem::path file = HEADCRASH_DBENCH_LOAD;
   if (!exists(file)) GTEST_SKIP() << "no " << file;
   DbenchCounts counts;
@@ -638,7 +638,7 @@ TEST(DbenchLoad, MatchesTheOriginalFile) {
   EXPECT_EQ(counts, counts_of(dbench_load(100)));
 }
 
-TEST(DbenchLoad, IsPlayableAtEveryScale) {
+TEST(DbenchLoad, RunsAtReducedScale) {
   for (const std::int64_t percent : {1, 4}) {
     Trial run("dbench", {{"clients", 1}, {"percent", percent}, {"fsync", 1}});
     const PhaseResult done = run.from(0);

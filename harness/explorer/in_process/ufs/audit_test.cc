@@ -18,7 +18,7 @@ namespace {
 
 using ufs::damage::Audit;
 
-class AuditOf : public testing::Test {
+class UfsAudit : public testing::Test {
  protected:
   FormattedDisk made(const std::string& name) {
     const auto disk = ufs::lab_disk(name, {});
@@ -42,7 +42,7 @@ class AuditOf : public testing::Test {
   Audit audit_;
 };
 
-TEST_F(AuditOf, EveryLabDiskIsCorrectAndSmallOnesHaveSeveralGroups) {
+TEST_F(UfsAudit, EveryLabDiskIsCorrectAndSmallOnesHaveSeveralGroups) {
   for (const std::string_view name : kLabDisks) {
     for (const bool journal : {false, true}) {
       const auto disk = ufs::lab_disk(name, {.journal = journal});
@@ -62,7 +62,7 @@ TEST_F(AuditOf, EveryLabDiskIsCorrectAndSmallOnesHaveSeveralGroups) {
   }
 }
 
-TEST_F(AuditOf, FindsInconsistencies) {
+TEST_F(UfsAudit, FindsInconsistencies) {
   const FormattedDisk formatted = made("deep");
   const StateDisk shown(formatted.bytes);
   const auto reader = ufs::ImageReader::open(shown);
@@ -89,7 +89,7 @@ TEST_F(AuditOf, FindsInconsistencies) {
       << "the flag";
 }
 
-TEST_F(AuditOf, CountsRunsOfFreeFragments) {
+TEST_F(UfsAudit, CountsRunsOfFreeFragments) {
   const FormattedDisk formatted = made("tiny");
   const StateDisk shown(formatted.bytes);
   const auto reader = ufs::ImageReader::open(shown);
@@ -99,7 +99,7 @@ TEST_F(AuditOf, CountsRunsOfFreeFragments) {
     EXPECT_NE(with(formatted, header + 52 + 4 * length, 1), "") << "runs of " << length;
 }
 
-TEST_F(AuditOf, AnIncompleteRepairIsNotMarkedClean) {
+TEST_F(UfsAudit, AnIncompleteRepairIsNotMarkedClean) {
   const FormattedDisk formatted = made("deep");
   StateDisk disk(formatted.bytes);
   EXPECT_NE(audit_.contradiction_in_counts(disk.bytes()), "")

@@ -154,7 +154,7 @@ TEST_F(Damage, SeveralKindsAreRepaired) {
 /// The damage makes two directories point to the same indirect block. fsck assigns this block to
 /// the directory that it finds first. fsck must resolve this conflict before it truncates the other
 /// directory.
-TEST_F(Damage, APointerToAnotherDirectorysPointersLosesNoNames) {
+TEST_F(Damage, TwoDirectoriesWithTheSameIndirectBlockLoseNoNames) {
   constexpr std::uint64_t kMany = 150;
   DamageCounts counts;
   for (const std::uint64_t number : {1U, 2U}) {
@@ -318,7 +318,7 @@ TEST_F(BrokenRepair, IsDetectedByItsLosses) {
   EXPECT_NE(said_of(broken).find(broken.message), std::string::npos) << said_of(broken);
 }
 
-TEST_F(BrokenRepair, IsDetectedByACut) {
+TEST_F(BrokenRepair, IsDetectedByAPowerCut) {
   // The wrong repair sets the clean flag first. If the power is cut later, the image is marked as
   // clean although it is damaged.
   const auto image = known_image("tiny");
@@ -337,7 +337,7 @@ TEST_F(BrokenRepair, IsDetectedByACut) {
   EXPECT_GT(reported, kDamageSeeds / 4) << "the flag is missing on too many images";
 }
 
-TEST_F(Damage, IsPartOfAnExploration) {
+TEST_F(Damage, CanBePartOfAnExploration) {
   const auto scheme = adapters::find_system("ufs", "soft-updates");
   const auto made = explorers_.get("tiny", **scheme);
   ASSERT_TRUE(made);

@@ -91,9 +91,9 @@ const std::vector<Renames>& kinds_of_rename() {
   return kinds;
 }
 
-class RenamesUnder : public testing::TestWithParam<std::string> {};
+class RenamesOfUfs : public testing::TestWithParam<std::string> {};
 
-TEST_P(RenamesUnder, LeavePermittedStates) {
+TEST_P(RenamesOfUfs, LeavePermittedStates) {
   const TemporaryFolder folder;
   const auto scheme = adapters::find_system("ufs", GetParam());
   ASSERT_TRUE(scheme) << scheme.error().message();
@@ -136,7 +136,7 @@ TEST_P(RenamesUnder, LeavePermittedStates) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RenamesUnder,
+INSTANTIATE_TEST_SUITE_P(All, RenamesOfUfs,
                          testing::Values("conventional", "part-nr-cb", "chains", "chains-cb",
                                          "chains-barrier-cb", "soft-updates", "journal"),
                          [](const auto& scheme) {
