@@ -161,7 +161,7 @@ std::optional<std::uint64_t> number_of_system(const ImageFormat& format, std::st
   return {};
 }
 
-TEST(DamagedImage, EarlierFailuresAreFixed) {
+TEST(DamagedImage, ImagesThatOnceCausedFailuresAreHandled) {
   const std::pair<std::string_view, std::string_view> kFound[] = {
       {"ufs-chains", "113000090000"},
       {"ufs-chains", "110000070200"},
@@ -191,7 +191,7 @@ TEST(DamagedImage, EarlierFailuresAreFixed) {
 }
 
 /// Tests only the image given by HEADCRASH_DAMAGED_IMAGE=ufs-journal:050801060700, in this process.
-TEST(DamagedImage, ImageFromTheEnvironmentIsHandled) {
+TEST(DamagedImage, HandlesTheImageGivenByTheEnvironment) {
   const char* const wanted = std::getenv("HEADCRASH_DAMAGED_IMAGE");
   if (wanted == nullptr) GTEST_SKIP() << "HEADCRASH_DAMAGED_IMAGE is not set";
   const std::string_view text = wanted;

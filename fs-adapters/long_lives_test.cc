@@ -121,7 +121,7 @@ class LongLives : public LabImage {
   }
 };
 
-TEST_P(LongLives, CountsAreExactAndDeletedFilesAreFree) {
+TEST_P(LongLives, CountsStayExactAndDeletedFilesFreeTheirSpace) {
   if (system().control()) return;
   const auto lives = static_cast<int>(number_from_environment("HEADCRASH_LIVES", 4));
   for (const char* disk : {"plain", "tiny"}) {
@@ -144,7 +144,7 @@ TEST_P(LongLives, CountsAreExactAndDeletedFilesAreFree) {
 
 /// Every sync drops unused inodes from memory. Their blocks may stay cached while the disk is
 /// overwritten several times. An inode that is read again must be current.
-TEST_P(LongLives, InodesAreReadAgainAsTheyWere) {
+TEST_P(LongLives, InodesAreUnchangedWhenReadAgain) {
   constexpr int kRounds = 80;
   constexpr std::uint64_t kChanges = 8, kNames = 24, kSizeMost = 4000;
   if (system().control() || !system().lab_disk("tiny")) return;

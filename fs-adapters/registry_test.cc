@@ -116,7 +116,7 @@ TEST_P(EverySystem, IsCleanWithCorrectCountsAfterUnmount) {
   }
 }
 
-TEST_P(EverySystem, MountsLabDisksUsedByOtherSystems) {
+TEST_P(EverySystem, MountsLabDisksThatOtherSystemsHaveUsed) {
   for (const char* name : {"plain", "tiny", "deep", "used"}) {
     const auto disk = system().lab_disk(name);
     if (!disk) continue;
@@ -133,7 +133,7 @@ TEST_P(EverySystem, MountsLabDisksUsedByOtherSystems) {
   }
 }
 
-TEST_P(EverySystem, KeepsSyncedDataAfterAbandon) {
+TEST_P(EverySystem, KeepsSyncedDataWithoutAnUnmount) {
   make("plain");
   with_mounted([](Vfs& vfs) { write_something(vfs); }, End::abandon);
   const auto checker = type().checker();
@@ -152,7 +152,7 @@ TEST_P(EverySystem, KeepsSyncedDataAfterAbandon) {
 
 /// Without fsync or sync, a change must be on the disk within the time that the syncer's policy
 /// specifies. With write-through, it must be on the disk when the call returns.
-TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
+TEST_P(EverySystem, WritesChangesWithEachSyncerPolicy) {
   using Policy = os::SyncerOptions::Policy;
   constexpr os::TimeNs kSecond = model::kSecondNs, kAllSweeps = 400 * kSecond, kAtOnce = 0;
   struct Case {
@@ -188,7 +188,7 @@ TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
   }
 }
 
-TEST_P(EverySystem, UnlimitedDelayWritesNothingByAge) {
+TEST_P(EverySystem, WritesNothingByAgeWithAnUnlimitedDelay) {
   using Policy = os::SyncerOptions::Policy;
   make("plain");
   with_mounted(
@@ -318,7 +318,7 @@ TEST_P(EverySystem, ReadErrorDoesNotAffectOtherUsers) {
   mounted.reset();
 }
 
-TEST_P(EverySystem, RejectsTooLargeDevicesWithTheLimit) {
+TEST_P(EverySystem, RejectsTooLargeDevicesAndNamesTheLimit) {
   class Huge final : public model::SectorStore {
    public:
     std::uint64_t sectors() const override { return std::uint64_t{1} << 48U; }

@@ -42,7 +42,7 @@ TEST(FileSystems, SchemeSetsQueueOptions) {
   EXPECT_TRUE(plan->machine.system.cache.block_copy);
 }
 
-TEST(FileSystems, PolicyDefaultsToThatOfTheScheme) {
+TEST(FileSystems, PolicyDefaultsToTheSchemesPolicy) {
   auto options = MountOptions::parse("scheme=late-update,update=interval:5");
   ASSERT_TRUE(options);
   auto plan = plan_mount(ufs_type(), *options);
@@ -84,7 +84,7 @@ TEST(FileSystems, HelpListsEveryScheme) {
 }
 
 /// The in-process lab and the adapter files both list promises; the lists must agree.
-TEST(FileSystems, AdaptersAndSchemesHaveTheSamePromises) {
+TEST(FileSystems, AdaptersAndSchemesMakeTheSamePromises) {
   std::size_t ours = 0;
   for (const std::string& name : adapters::built_in_adapters()) {
     const auto adapter = adapters::load_adapter(name);

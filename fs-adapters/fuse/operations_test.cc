@@ -186,7 +186,7 @@ class Operations : public testing::Test {
   std::optional<Kernel> kernel;
 };
 
-TEST_F(Operations, FileIsAccessibleByEachNameAndWithoutName) {
+TEST_F(Operations, AFileIsAccessibleByEachNameAndAfterUnlink) {
   Kernel& k = *kernel;
   const std::uint64_t d = k.mkdir(kRootNode, "d");
   const auto file = k.create(d, "a");
@@ -294,7 +294,7 @@ TEST_F(Operations, SynchronousWritesAreDurable) {
   EXPECT_FALSE(machine.log.log.empty()) << "by the write alone";
 }
 
-TEST_F(Operations, DestroyUnmounts) {
+TEST_F(Operations, DestroyUnmountsTheFileSystem) {
   EXPECT_EQ(kernel->unmounts, 0);
   EXPECT_EQ(kernel->ask(FUSE_DESTROY, 0, "").error, 0);
   EXPECT_EQ(kernel->unmounts, 1);

@@ -33,7 +33,7 @@ TEST(CleaningPolicy, GreedySelectsTheLeastUtilized) {
       (Segments{2, 4, 1, 3}));
 }
 
-TEST(CleaningPolicy, CostBenefitIsEquationTwo) {
+TEST(CleaningPolicy, CostBenefitMatchesEquationTwoOfThePaper) {
   // (1 - u) * age / (1 + u) is (1 - .75) * 700 / 1.75 = 100 and (1 - .2) * 100 / 1.2 = 66.7.
   EXPECT_DOUBLE_EQ(worth(Selection::cost_benefit, {1, 75, 700}, kSegment), 100);
   EXPECT_NEAR(worth(Selection::cost_benefit, {2, 20, 100}, kSegment), 66.6667, 1e-4);
@@ -47,7 +47,7 @@ TEST(CleaningPolicy, CostBenefitCleansColdSegmentsAtHigherUtilization) {
   EXPECT_EQ(chosen(all_of(Selection::greedy), {hot, cold}), (Segments{1, 2}));
 }
 
-TEST(CleaningPolicy, MinDecliningCostIsTheInverseOfTheDecline) {
+TEST(CleaningPolicy, MinDecliningCostIsTheInverseOfTheCostsDecline) {
   // The value is the inverse of the cost's decline per unit of time. The cost 2 / (1 - u) has the
   // derivative 2 / (1 - u)^2, and u declines by u / age, so the cost declines by
   // 2 / (1 - u)^2 * u / age.
@@ -66,7 +66,7 @@ TEST(CleaningPolicy, SelectsEmptySegmentsFirstAndNeverFullOnes) {
   EXPECT_TRUE(chosen(all_of(Selection::greedy), {{1, 100, 5}, {2, 100, 7}}).empty());
 }
 
-TEST(CleaningPolicy, APassEndsWithEnoughLiveData) {
+TEST(CleaningPolicy, APassStopsAfterCollectingEnoughLiveData) {
   const std::vector<Candidate> candidates{{1, 30, 1}, {2, 30, 1}, {3, 30, 1}, {4, 30, 1}};
   CleaningOptions options = all_of(Selection::greedy);
   options.live_at_once = 60;
@@ -80,7 +80,7 @@ TEST(CleaningPolicy, APassEndsWithEnoughLiveData) {
   EXPECT_EQ(chosen(options, candidates), (Segments{1, 2}));
 }
 
-TEST(CleaningPolicy, EqualWorthSelectsTheLowerSegment) {
+TEST(CleaningPolicy, BreaksTiesInFavourOfTheLowerSegment) {
   EXPECT_EQ(
       chosen(all_of(Selection::greedy), {{7, 5, 1}, {3, 5, 2}, {5, 5, 3}, {4, 0, 1}, {1, 0, 9}}),
       (Segments{1, 4, 3, 5, 7}));
@@ -105,7 +105,7 @@ TEST(CleaningPolicy, MatchesASortOfAllCandidates) {
   }
 }
 
-TEST(CleaningPolicy, DoesNotDependOnEarlierChoices) {
+TEST(CleaningPolicy, DoesNotDependOnEarlierPasses) {
   Random random(3);
   for (const Selection selection :
        {Selection::greedy, Selection::cost_benefit, Selection::min_declining_cost}) {
@@ -139,7 +139,7 @@ TEST(CleaningPolicy, StartsBelowTheLowThresholdAndStopsAtTheHighThreshold) {
   EXPECT_TRUE(may_stop(options, 50));
 }
 
-TEST(CleaningPolicy, WritesBackOldestFirstOrInReadingOrder) {
+TEST(CleaningPolicy, WritesBlocksBackOldestFirstOrInReadingOrder) {
   WriteBackSorter sorter;
   const std::vector<LiveBlock> read{{70, 1}, {5'000'000'000, 2}, {3, 3}, {70, 4}, {0, 5}};
   const auto ids = [](const std::vector<LiveBlock>& blocks) {

@@ -271,7 +271,7 @@ void change_things(Machine& m, Recorder& r) {
 class CrashPoints : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, CrashPoints, testing::Bool());
 
-TEST_P(CrashPoints, RecoversFromEachCrashPoint) {
+TEST_P(CrashPoints, RecoversAtEveryCrashPoint) {
   Crashes crashes(
       {.device_bytes = 2 << 20,
        .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .checksums = GetParam(), .id = 3}});
@@ -332,7 +332,7 @@ TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
 
 /// Tests a usage table with more blocks than fit in a segment. HEADCRASH_CUT_STEP=1 in the
 /// environment tests every crash point instead of every fifth one.
-TEST(LfsCrashPoints, WithALongUsageTable) {
+TEST(LfsCrashPoints, RecoversWithALongUsageTable) {
   Crashes crashes(
       {.device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}});
   crashes.run([](Machine& m, Recorder& r) {
@@ -356,7 +356,7 @@ TEST(LfsCrashPoints, WithALongUsageTable) {
 }
 
 /// If roll-forward is disabled, only sync makes data durable; fsync does not.
-TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
+TEST(LfsCrashPoints, WithoutRollForwardSyncedDataSurvives) {
   Crashes crashes(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}},
       {.roll_forward = false});
@@ -374,7 +374,7 @@ TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
 
 /// Lets the log wrap around several times without requesting a checkpoint. The data to which the
 /// newest checkpoint refers must always be intact.
-TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
+TEST(LfsCrashPoints, RecoversWhenTheLogWrapsAround) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
       {.checkpoint_interval_ns = 0, .background_cleaner = false});
@@ -390,7 +390,7 @@ TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   crashes.expect_none();
 }
 
-TEST(LfsCrashPoints, WithABusyCleaner) {
+TEST(LfsCrashPoints, RecoversWithABusyCleaner) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
       {.clean_start = 45, .clean_stop = 50});

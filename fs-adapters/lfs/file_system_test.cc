@@ -60,12 +60,12 @@ class LfsOperations : public testing::Test {
   Machine machine_;
 };
 
-TEST_F(LfsOperations, Files) {
+TEST_F(LfsOperations, SupportsFileOperations) {
   constexpr std::uint64_t kHoleBytesMost = 10'000;
   run([](Vfs& fs) { tree::bench::expect_file_operations(fs, kHoleBytesMost); });
 }
 
-TEST_F(LfsOperations, ASyncedWriteIsInTheLog) {
+TEST_F(LfsOperations, ASynchronousWriteIsLoggedAtOnce) {
   run([&](Vfs& fs) {
     const auto file = fs.open("f", {.create = true, .sync = true});
     ASSERT_TRUE(file);
@@ -76,11 +76,11 @@ TEST_F(LfsOperations, ASyncedWriteIsInTheLog) {
   });
 }
 
-TEST_F(LfsOperations, NamesAndAttributes) {
+TEST_F(LfsOperations, SupportsNameAndAttributeOperations) {
   run(tree::bench::expect_name_operations);
 }
 
-TEST_F(LfsOperations, AnOldInodeNameDoesNotFindANewFileOfThatNumber) {
+TEST_F(LfsOperations, AnOldInodeNameDoesNotFindANewFileWithThatNumber) {
   run([&](Vfs& fs) {
     bench::put_file(fs, "a", "a");
     const auto before = fs.stat("a");
@@ -95,7 +95,7 @@ TEST_F(LfsOperations, AnOldInodeNameDoesNotFindANewFileOfThatNumber) {
   });
 }
 
-TEST_F(LfsOperations, AnInodeNameOfARemovedFileChangesNothing) {
+TEST_F(LfsOperations, OperationsOnTheInodeNameOfARemovedFileChangeNothing) {
   run([&](Vfs& fs) {
     bench::put_file(fs, "a", "a");
     const auto before = fs.stat("a");
@@ -110,7 +110,7 @@ TEST_F(LfsOperations, AnInodeNameOfARemovedFileChangesNothing) {
   });
 }
 
-TEST_F(LfsOperations, OldDataIsWrittenInTheBackground) {
+TEST_F(LfsOperations, OldDirtyDataIsWrittenInTheBackground) {
   run([&](Vfs& fs) {
     Store& log = machine_.file_system->log();
     const auto regions = log.counters().regions;
@@ -125,7 +125,7 @@ TEST_F(LfsOperations, OldDataIsWrittenInTheBackground) {
   });
 }
 
-TEST_F(LfsOperations, AFlushIsOneLargeRequest) {
+TEST_F(LfsOperations, FsyncWritesTheFileInOneRequest) {
   run([&](Vfs& fs) {
     const auto before = machine_.machine.system.queue.counters().issued_writes;
     bench::put_file(fs, "f", std::string(50'000, 'x'), bench::Fsync::yes);

@@ -26,7 +26,7 @@ Superblock superblock(bool checksums = true) {
 }
 constexpr std::uint64_t kDeviceSectors = 64 + 16 * 128;
 
-TEST(LfsFormat, SuperblockRoundTrip) {
+TEST(LfsFormat, SuperblockRoundTrips) {
   const auto bytes = encode(superblock());
   const auto read = decode_superblock(bytes, kDeviceSectors);
   ASSERT_TRUE(read) << read.error().message();
@@ -40,7 +40,7 @@ TEST(LfsFormat, SuperblockRoundTrip) {
   }
 }
 
-TEST(LfsFormat, EveryBlockOfAFileHasAPointerPlace) {
+TEST(LfsFormat, FindsThePointerToEveryBlockOfAFile) {
   const Superblock s = superblock();
   const std::uint32_t p = s.pointers_per_block();
   EXPECT_TRUE(s.pointer_place({0, 9}).in_inode);
@@ -60,7 +60,7 @@ TEST(LfsFormat, EveryBlockOfAFileHasAPointerPlace) {
     EXPECT_EQ(BlockId::of_key(id.key()), id);
 }
 
-TEST(LfsFormat, OnlyTheLastBlockOfASmallFileIsShort) {
+TEST(LfsFormat, OnlyTheLastBlockOfASmallFileCanBeShort) {
   const Superblock s = superblock();
   EXPECT_EQ(s.stored_bytes(100, {0, 0}), 512U);
   EXPECT_EQ(s.stored_bytes(600, {0, 0}), 1024U);
@@ -70,7 +70,7 @@ TEST(LfsFormat, OnlyTheLastBlockOfASmallFileIsShort) {
   EXPECT_EQ(s.stored_bytes(0, {0, 3}), 1024U) << "beyond the end";
 }
 
-TEST(LfsFormat, InodeRoundTrip) {
+TEST(LfsFormat, InodeRoundTrips) {
   Inode inode;
   inode.mode = 0100644;
   inode.links = 3;
@@ -90,7 +90,7 @@ TEST(LfsFormat, InodeRoundTrip) {
 class Regions : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, Regions, testing::Bool());
 
-TEST_P(Regions, RoundTrip) {
+TEST_P(Regions, RegionsRoundTrip) {
   const Superblock s = superblock(GetParam());
   Region region(s, s.segment_sectors);
   ASSERT_TRUE(region.add({Content::data, 5, 1, 0, 2}));

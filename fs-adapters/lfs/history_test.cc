@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Arrangement{.name = "sprite92", .checksums = false}),
     [](const auto& made) { return made.param.name; });
 
-TEST_P(History, WithSeveralConcurrentUsers) {
+TEST_P(History, ConcurrentUsersSeeAndKeepTheirOwnChanges) {
   // HEADCRASH_SEEDS=n in the environment adds n seeds, for thorough tests after a change.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   const Arrangement& setup = GetParam();

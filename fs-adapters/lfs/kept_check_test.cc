@@ -153,7 +153,7 @@ class CheckerPair {
 class KeptChecks : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, KeptChecks, testing::Bool());
 
-TEST_P(KeptChecks, MatchAFullCheck) {
+TEST_P(KeptChecks, MatchAFullCheckOfRandomCrashStates) {
   CheckerPair checkers;
   const auto seeds =
       static_cast<std::uint32_t>(number_from_environment("HEADCRASH_KEPT_CHECKS", 3));

@@ -48,7 +48,7 @@ TEST(LfsRecovery, SyncedDataIsRolledForward) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(LfsRecovery, WithoutRollForwardUsesTheCheckpoint) {
+TEST(LfsRecovery, WithoutRollForwardRestoresTheCheckpoint) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     bench::put_file(*m.file_system, "f", "old");
@@ -63,7 +63,7 @@ TEST(LfsRecovery, WithoutRollForwardUsesTheCheckpoint) {
 /// A mount without roll-forward discarded a region. Later, another mount writes a log that happens
 /// to end just before this region. The region has the sequence number that is expected there, but
 /// must be ignored.
-TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
+TEST(LfsRecovery, DoesNotFollowTheLogOfAnEarlierMount) {
   Disk disk;
   const auto overwrite = [](Machine& m, char letter) {
     bench::put_file(*m.file_system, "x", std::string(2560, letter), bench::Fsync::yes);
@@ -80,7 +80,7 @@ TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
 }
 
 /// A later mount with roll-forward must not recover the data that an earlier mount discarded.
-TEST(LfsRecovery, DiscardsDataNotCheckpointedWithoutRollForward) {
+TEST(LfsRecovery, RollForwardDoesNotRecoverDataThatAnEarlierMountDiscarded) {
   Disk disk;
   until_the_cut(*disk.store,
                 [](Machine& m) {
@@ -145,7 +145,7 @@ TEST(LfsRecovery, ATornCheckpointLeavesTheOtherOne) {
   EXPECT_FALSE(m.try_mount()) << "neither is valid";
 }
 
-TEST(LfsRecovery, RemovesAnOpenFileWithoutAName) {
+TEST(LfsRecovery, RemovesAFileThatWasOpenButUnlinked) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;
@@ -172,7 +172,7 @@ TEST(LfsRecovery, RemovesAnOpenFileWithoutAName) {
 }
 
 /// An inode number is reused. The log records of the old file must not be applied to the new file.
-TEST(LfsRecovery, AReusedNumberIsAnotherFile) {
+TEST(LfsRecovery, DoesNotApplyRecordsOfAnOldFileToANewFileWithItsNumber) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;
@@ -198,7 +198,7 @@ TEST(LfsRecovery, AReusedNumberIsAnotherFile) {
 
 /// The log has records of two files that used the same inode number, and after them the inode
 /// itself, which has no name. Recovery must not recreate a file from these records.
-TEST(LfsRecovery, AnInodeWithoutANameIsNotRecreatedForAnOldFile) {
+TEST(LfsRecovery, DoesNotRecreateAFileFromAnUnlinkedInode) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;
@@ -224,7 +224,7 @@ TEST(LfsRecovery, AnInodeWithoutANameIsNotRecreatedForAnOldFile) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(LfsRecovery, RecoveryCanBeCutAnywhere) {
+TEST(LfsRecovery, SurvivesAPowerCutAtAnyWrite) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
     Vfs& fs = *m.file_system;

@@ -14,7 +14,7 @@ os::DiskQueueCounters counted(Machine& m, const std::function<void(Vfs&)>& body)
   return m.machine.system.queue.counters();
 }
 
-TEST(LfsRequests, SequentialReadsReadAhead) {
+TEST(LfsRequests, SequentialReadsCauseReadAhead) {
   Disk disk;
   Machine m(*disk.store);
   m.mount();
@@ -74,7 +74,7 @@ TEST(LfsRequests, AFullyOverwrittenBlockIsNotRead) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(LfsRequests, InodesWrittenTogetherAreReadTogether) {
+TEST(LfsRequests, OneReadLoadsAllInodesOfABlock) {
   Disk disk({.mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 7}});
   Machine m(*disk.store);
   m.mount();
@@ -112,7 +112,7 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(LfsRequests, CheckpointsOnlyAfterChanges) {
+TEST(LfsRequests, WritesCheckpointsOnlyAfterChanges) {
   Disk disk;
   Machine m(*disk.store);
   m.mount({.checkpoint_interval_ns = 20 * model::kSecondNs});
@@ -161,7 +161,7 @@ os::DiskQueueCounters recovered(bool checksums, int files) {
   return counters;
 }
 
-TEST(LfsRequests, WithoutChecksumsRecoverySkipsData) {
+TEST(LfsRequests, RecoveryDoesNotReadDataWithoutChecksums) {
   constexpr int kFiles = 200;
   constexpr std::uint64_t kDataSectors = kFiles * 16;
   EXPECT_GT(recovered(true, kFiles).sectors, kDataSectors);

@@ -34,7 +34,7 @@ int fill(Vfs& fs, std::size_t bytes, int first = 0) {
   }
 }
 
-TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
+TEST(LfsSpace, WritesToAFullDiskFailUntilFilesAreDeleted) {
   Disk disk({.device_bytes = 4 << 20});
   Machine m(*disk.store, 512 << 10);
   m.mount();
@@ -63,7 +63,7 @@ TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
 }
 
 /// On a full disk, little log space is left. Requests that fail must not use up this space.
-TEST(LfsSpace, FruitlessRequestsUseNoRoom) {
+TEST(LfsSpace, FailedRequestsUseNoLogSpace) {
   Disk disk(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 2}});
   Machine m(*disk.store, 512 << 10);
@@ -92,7 +92,7 @@ TEST(LfsSpace, FruitlessRequestsUseNoRoom) {
 
 /// Only the segment at the end of the log is dirty, and no changes are pending, so a pass has
 /// nothing to do.
-TEST(LfsSpace, AFruitlessPassWritesNothing) {
+TEST(LfsSpace, ACleaningPassWithNothingToDoWritesNothing) {
   Disk disk(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 64 << 10, .id = 2}});
   disk.log.keep = true;
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,
                          testing::Values(Selection::greedy, Selection::cost_benefit,
                                          Selection::min_declining_cost));
 
-TEST_P(NearlyFull, TheCleanerKeepsUp) {
+TEST_P(NearlyFull, TheCleanerKeepsUpOnANearlyFullDisk) {
   Disk disk(
       {.device_bytes = 6 << 20, .mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 2}});
   Machine m(*disk.store, 1 << 20);
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
                         {.segment_bytes = 64 << 10, .bytes_per_inode = 512},
                         {.full = .97, .turnovers = 1, .largest_bytes = 1024, .together = 8}}));
 
-TEST_P(InUse, AcceptsTheSpaceThatItReports) {
+TEST_P(InUse, ADiskInUseAcceptsAsMuchDataAsItReportsFree) {
   const Use& use = GetParam();
   MkfsOptions mkfs = use.mkfs;
   mkfs.id = 5;

@@ -37,7 +37,7 @@ TEST(LfsSummarizedBlocks, ContainTheNewestCopyOfEachBlock) {
   EXPECT_EQ(blocks->at({0, 0}).address, 100U);
 }
 
-TEST(LfsSummarizedBlocks, EndAtTheNewestInode) {
+TEST(LfsSummarizedBlocks, IgnoreBlocksAfterTheNewestInode) {
   SummarizedBlocks summarized;
   summarized.add(data(0), 100);
   summarized.add(data(1), 108);
@@ -48,14 +48,14 @@ TEST(LfsSummarizedBlocks, EndAtTheNewestInode) {
   EXPECT_EQ(blocks->at({0, 1}).address, 108U);
 }
 
-TEST(LfsSummarizedBlocks, DetectDeadBlocks) {
+TEST(LfsSummarizedBlocks, AreNotUsedIfTheyIncludeDeadBlocks) {
   SummarizedBlocks summarized;
   for (std::uint32_t i = 0; i < 3; ++i) summarized.add(data(i), 100 + 8 * i);
   summarized.inode_follows(kFile);
   EXPECT_EQ(summarized.all_of(inode_of_two()), nullptr) << "block 2 was truncated";
 }
 
-TEST(LfsSummarizedBlocks, BelongToOneVersion) {
+TEST(LfsSummarizedBlocks, BelongToOneVersionOfTheInode) {
   SummarizedBlocks summarized;
   summarized.add(data(0, 0), 50);
   summarized.inode_follows(kFile);
@@ -76,7 +76,7 @@ TEST(LfsSummarizedBlocks, MatchTheInodesAddresses) {
   EXPECT_EQ(summarized.all_of(inode_of_two()), nullptr);
 }
 
-TEST(LfsSummarizedBlocks, AreBounded) {
+TEST(LfsSummarizedBlocks, UseBoundedMemory) {
   SummarizedBlocks summarized;
   summarized.add(data(0), 100);
   summarized.add(data(1), 108);

@@ -74,7 +74,7 @@ TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
 /// Removes and creates one file at a time, so that most blocks of the table stay in place. A
 /// segment may then contain nothing but the old copy of one table block, while the usage entry of
 /// the segment is in another table block.
-TEST(LfsUsageTable, ASegmentLeftEmptyByABlockIsCleanAtOnce) {
+TEST(LfsUsageTable, ASegmentThatLosesItsLastTableBlockIsCleanAtOnce) {
   Disk disk(
       {.device_bytes = 16 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}});
   Machine m(*disk.store);
@@ -184,7 +184,7 @@ TEST(LfsUsageTable, LargeDisksHaveLongTables) {
 }
 
 /// Older programs would misread a long table as a short one, so they must reject the file system.
-TEST(LfsUsageTable, ALongTableHasAnotherFormatVersion) {
+TEST(LfsUsageTable, ALongTableChangesTheFormatVersion) {
   const Disk one(kTableOfSegments), other(kLongTable);
   for (const auto& [disk, version] : {std::pair{&one, 3U}, std::pair{&other, 2U}}) {
     std::vector<std::byte> sector(kSectorBytes);

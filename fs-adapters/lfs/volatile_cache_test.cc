@@ -42,7 +42,7 @@ TEST(LfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
   EXPECT_NE(left_of("f", {.flushes = false}, by_sync), "kept");
 }
 
-TEST(LfsVolatileCache, FsyncFlushesDataWrittenByAge) {
+TEST(LfsVolatileCache, FsyncFlushesDataThatTheSyncerHasWritten) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
@@ -53,7 +53,7 @@ TEST(LfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   EXPECT_EQ(left_of("f", {.checkpoint_interval_ns = 0}, written_before), "kept");
 }
 
-TEST(LfsVolatileCache, CheckpointsAreFlushedBeforeAndAfterButRegionsAreNot) {
+TEST(LfsVolatileCache, FlushesAroundCheckpointWritesButNotAroundRegionWrites) {
   Disk disk;
   Machine m(*disk.store);
   m.machine.disk.write_cache(true);

@@ -29,7 +29,7 @@ TEST(Adapter, InheritsAndOverridesItsBase) {
   EXPECT_FALSE(control->check.good(1));
 }
 
-TEST(Adapter, PromisesAreInheritedAndHaveDefaults) {
+TEST(Adapter, InheritsPromisesAndHasDefaultsForThem) {
   const Promises ext4 = load_adapter("ext4-nobarrier")->promises;
   EXPECT_TRUE(ext4.fsync_keeps_name);
   EXPECT_TRUE(ext4.replace_keeps_content);
@@ -48,7 +48,7 @@ TEST(Adapter, PromisesAreInheritedAndHaveDefaults) {
   EXPECT_FALSE(weak->promises.fsync_keeps_links);
 }
 
-TEST(Adapter, NamesAreUnorderedOrderedOrAtomic) {
+TEST(Adapter, ParsesUnorderedOrderedAndAtomicNames) {
   const auto names_of = [](const std::string& promise) {
     return parse_adapter("base = \"ext4\"\n[promise]\n" + promise, "mine.toml")
         .value()
@@ -74,7 +74,7 @@ TEST(Adapter, NamesAreUnorderedOrderedOrAtomic) {
       << wrong.error().message();
 }
 
-TEST(Adapter, OwnFileSystemsIncludeTheirTools) {
+TEST(Adapter, HeadcrashFileSystemsIncludeTheirTools) {
   const Result<LinuxAdapter> ufs = load_adapter("ufs-conventional");
   ASSERT_TRUE(ufs) << ufs.error().message();
   EXPECT_EQ(ufs->guest.tools.size(), 3U);
@@ -100,7 +100,7 @@ TEST(Adapter, ReplacesEveryPlaceholder) {
   EXPECT_EQ(fill_in("logdev={log}", places), "logdev=/dev/vdc");
 }
 
-TEST(Adapter, LogDeviceNeedsASizeAndAPlaceholder) {
+TEST(Adapter, LogDeviceHasASizeAndAPlaceholder) {
   for (const char* name : {"xfs-external-log", "ext4-external-journal"}) {
     const Result<LinuxAdapter> adapter = load_adapter(name);
     ASSERT_TRUE(adapter) << adapter.error().message();
@@ -117,12 +117,12 @@ TEST(Adapter, HostCommandsUseOnlyTheImage) {
   EXPECT_FALSE(load_adapter("ext4")->mkfs.host);
 }
 
-TEST(Adapter, ReadsReplaySignOffset) {
+TEST(Adapter, ReadsTheOffsetOfTheReplaySign) {
   EXPECT_EQ(load_adapter("btrfs-nobarrier")->replay_sign_at, 65'536U + 0x60) << "inherited";
   EXPECT_EQ(load_adapter("ext4")->replay_sign_at, 0U);
 }
 
-TEST(Adapter, MissingToolHintNamesThePackage) {
+TEST(Adapter, HintAboutAMissingToolNamesThePackage) {
   EXPECT_NE(missing_tool_hint(*load_adapter("f2fs-strict")).find("install f2fs-tools"),
             std::string::npos);
   LinuxAdapter own = *load_adapter("f2fs");
@@ -176,7 +176,7 @@ struct BadAdapter {
 
 class BadAdapterText : public testing::TestWithParam<BadAdapter> {};
 
-TEST_P(BadAdapterText, IsRejectedWithTheKey) {
+TEST_P(BadAdapterText, IsRejectedWithAnErrorThatNamesTheKey) {
   const Result<LinuxAdapter> adapter = parse_adapter(GetParam().text, "mine.toml");
   ASSERT_FALSE(adapter);
   EXPECT_NE(adapter.error().message().find("mine.toml"), std::string::npos)
@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadAdapter{"base = \"ext4\"\n[check]\nhost = 3", "check.host"},
         BadAdapter{"base = \"ext4\"\nmkfs = 3", "mkfs"}));
 
-TEST(Adapter, UnknownNameListsKnownNames) {
+TEST(Adapter, ErrorAboutAnUnknownNameListsKnownNames) {
   const Result<LinuxAdapter> adapter = load_adapter("ext5");
   ASSERT_FALSE(adapter);
   EXPECT_NE(adapter.error().message().find("ext4-nobarrier"), std::string::npos);
@@ -246,7 +246,7 @@ TEST(Adapter, VariantAddsOptionsBeforeTheDevice) {
   EXPECT_NE(broken.error().message().find("variant.small"), std::string::npos);
 }
 
-TEST(Adapter, KernelIsPartOfTheName) {
+TEST(Adapter, NameIncludesTheKernel) {
   const auto xfs = load_adapter("xfs@6.12");
   ASSERT_TRUE(xfs) << xfs.error().message();
   EXPECT_EQ(xfs->name, "xfs@6.12");
@@ -263,7 +263,7 @@ TEST(Adapter, KernelIsPartOfTheName) {
   EXPECT_FALSE(load_adapter("xfs@6.1@6.12"));
 }
 
-TEST(Adapter, KernelMayBeAPath) {
+TEST(Adapter, KernelCanBeAPath) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "headcrash-adapter@paths" / "my@linux";
   std::filesystem::create_directories(folder);
@@ -297,7 +297,7 @@ TEST(Adapter, KernelMayBeAPath) {
   std::filesystem::remove_all(folder.parent_path());
 }
 
-TEST(Adapter, IsLoadedAgainByItsNameOrItsPath) {
+TEST(Adapter, NameToLoadLoadsTheSameAdapterAgain) {
   const TemporaryFolder folder;
   const std::string file = folder.put("my.own.toml", "base = \"ext4\"\n");
   const std::string kernel = "@" + folder.put("bzImage", "kernel");
@@ -309,7 +309,7 @@ TEST(Adapter, IsLoadedAgainByItsNameOrItsPath) {
   }
 }
 
-TEST(Adapter, RejectsASecondKernel) {
+TEST(Adapter, RejectsANameWithTwoKernels) {
   const std::filesystem::path folder =
       std::filesystem::path(testing::TempDir()) / "headcrash-adapter@kernels";
   std::filesystem::create_directories(folder);
@@ -332,7 +332,7 @@ TEST(Adapter, RejectsASecondKernel) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(Adapter, ReplacesTheKernelByAVersionOrAFile) {
+TEST(Adapter, KernelCanBeReplacedByAVersionOrAFile) {
   LinuxAdapter xfs = *load_adapter("xfs@6.12");
   ASSERT_TRUE(replace_kernel(xfs, "7.3"));
   EXPECT_EQ(xfs.name, "xfs@7.3");

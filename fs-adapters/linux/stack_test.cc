@@ -45,7 +45,7 @@ TEST(Stack, EveryBuiltInStackIsComplete) {
   }
 }
 
-TEST(Stack, CommandsGetThePathsOfTheDisks) {
+TEST(Stack, CommandsContainThePathsOfTheDisks) {
   const auto stack = parse_stack_of_devices("absent = ['hd1']\n" + std::string(kMine), "mine.toml");
   ASSERT_TRUE(stack) << stack.error().message();
   EXPECT_EQ(
@@ -56,7 +56,7 @@ TEST(Stack, CommandsGetThePathsOfTheDisks) {
       << "{disks} omits the absent disk";
 }
 
-TEST(Stack, MistakesHaveOneClearError) {
+TEST(Stack, EachMistakeCausesOneClearError) {
   EXPECT_EQ(error_of(kMine), "");
   EXPECT_NE(error_of("disk = 2\n" + std::string(kMine))
                 .find("mine.toml: disk: unknown key; did you mean \"disks\"?"),
@@ -105,7 +105,7 @@ TEST(Stack, AStackOverridesTheRulesOfItsBase) {
   EXPECT_TRUE(load_stack_of_devices("md-raid1")->degrade.argv.empty());
 }
 
-TEST(Stack, AFileSystemOnAStackUsesItsDevice) {
+TEST(Stack, AFileSystemOnAStackUsesTheStacksDevice) {
   const auto adapter = load_adapter("ext4+tiny-journal:md-raid5");
   ASSERT_TRUE(adapter) << adapter.error().message();
   EXPECT_EQ(adapter->name, "ext4+tiny-journal:md-raid5");

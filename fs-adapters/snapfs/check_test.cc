@@ -93,28 +93,28 @@ class SnapfsCheck : public testing::Test {
   Disk disk_;
 };
 
-TEST_F(SnapfsCheck, ATreeWithAnInvalidAddress) {
+TEST_F(SnapfsCheck, ReportsATreeWithAnInvalidAddress) {
   edit_block(reader().superblock().record_map, [](auto block) { store32(block, 40, 70'000); });
   expect(FindingKind::tree, "invalid block address 70000");
 }
-TEST_F(SnapfsCheck, ATreeBeyondItsLeaves) {
+TEST_F(SnapfsCheck, ReportsATreeThatExtendsBeyondItsLeaves) {
   edit_block(reader().superblock().record_map, [](auto block) { store32(block, 508, 50); });
   expect(FindingKind::tree, "beyond the end of the tree");
 }
-TEST_F(SnapfsCheck, ABitBeyondTheEndOfAMap) {
+TEST_F(SnapfsCheck, ReportsABitBeyondTheEndOfAMap) {
   const Superblock s = reader().superblock();
   flip_bit(s.block_map, s.blocks);
   expect(FindingKind::tree, "a bit set beyond the end of the map");
 }
 
-TEST_F(SnapfsCheck, ARecordWithABadChecksum) {
+TEST_F(SnapfsCheck, ReportsARecordWithABadChecksum) {
   const InodeNumber number = inode("small").number;
   edit_block(reader().record_block(number),
              [&](auto block) { record_of(block, number)[8] ^= std::byte{1}; });
   expect(FindingKind::inode, "bad checksum",
          {FindingKind::name, FindingKind::leaked_inode, FindingKind::leaked_block});
 }
-TEST_F(SnapfsCheck, ARecordWithAnInvalidNumber) {
+TEST_F(SnapfsCheck, ReportsARecordWithAnInvalidNumber) {
   edit_block(reader().record_block(1), [&](auto block) {
     Inode other = inode("small");
     other.number = 1;
@@ -123,16 +123,16 @@ TEST_F(SnapfsCheck, ARecordWithAnInvalidNumber) {
   });
   expect(FindingKind::inode, "inode 1 does not exist");
 }
-TEST_F(SnapfsCheck, NoRootDirectory) {
+TEST_F(SnapfsCheck, ReportsAMissingRootDirectory) {
   edit_inode(kRootInode, [&](Inode& root) { root.mode = inode("small").mode; });
   expect(FindingKind::inode, "there is no root directory", {FindingKind::unreachable});
 }
 
-TEST_F(SnapfsCheck, AnInvalidPointer) {
+TEST_F(SnapfsCheck, ReportsAnInvalidPointer) {
   edit_inode(inode("small").number, [](Inode& one) { one.pointers[0] = 70'000; });
   expect(FindingKind::pointer, "invalid block address 70000", {FindingKind::leaked_block});
 }
-TEST_F(SnapfsCheck, AnInvalidPointerInAnAddressBlock) {
+TEST_F(SnapfsCheck, ReportsAnInvalidPointerInAnAddressBlock) {
   edit_block(inode("d/large").pointers[kDirectPointers],
              [](auto block) { store32(block, 8, 70'000); });
   expect(FindingKind::pointer, "invalid block address 70000", {FindingKind::leaked_block});
@@ -153,85 +153,85 @@ TEST_F(SnapfsCheck, LimitsBlocksToTheDeviceSize) {
   EXPECT_LE(visited, reader().superblock().blocks) << "its address blocks refer to themselves";
 }
 
-TEST_F(SnapfsCheck, ABlockBeyondTheEnd) {
+TEST_F(SnapfsCheck, ReportsABlockBeyondTheEnd) {
   edit_inode(inode("d/large").number, [](Inode& one) { one.size_bytes -= 512; });
   expect(FindingKind::pointer, "block 19 is beyond the end of the file");
 }
-TEST_F(SnapfsCheck, AWrongBlockCount) {
+TEST_F(SnapfsCheck, ReportsAWrongBlockCount) {
   edit_inode(inode("d/large").number, [](Inode& one) { ++one.blocks; });
   expect(FindingKind::pointer, "uses 21 blocks, but its block count is 22");
 }
 
-TEST_F(SnapfsCheck, ABlockWithTwoFiles) {
+TEST_F(SnapfsCheck, ReportsABlockOfTwoFiles) {
   const BlockAddress other = inode("d/large").pointers[3];
   edit_inode(inode("small").number, [&](Inode& one) { one.pointers[1] = other; });
   expect(FindingKind::doubly_used, "block " + std::to_string(other), {FindingKind::leaked_block});
 }
-TEST_F(SnapfsCheck, ABlockOfAFileAndAMap) {
+TEST_F(SnapfsCheck, ReportsABlockOfBothAFileAndAMap) {
   const BlockAddress map = reader().superblock().inode_map;
   edit_inode(inode("small").number, [&](Inode& one) { one.pointers[1] = map; });
   expect(FindingKind::doubly_used, "block " + std::to_string(map), {FindingKind::leaked_block});
 }
-TEST_F(SnapfsCheck, AnAddressBlockThatIsAlsoAFileBlock) {
+TEST_F(SnapfsCheck, ReportsAnAddressBlockThatIsAlsoAFileBlock) {
   const BlockAddress other = inode("small").pointers[0];
   edit_inode(inode("d/large").number, [&](Inode& one) { one.pointers[kDirectPointers] = other; });
   expect(FindingKind::doubly_used, "block " + std::to_string(other),
          {FindingKind::leaked_block, FindingKind::pointer});
 }
 
-TEST_F(SnapfsCheck, AUsedBlockMarkedFree) {
+TEST_F(SnapfsCheck, ReportsAUsedBlockMarkedFree) {
   flip_bit(reader().superblock().block_map, inode("small").pointers[1]);
   expect(FindingKind::marked_free, "is in use", {FindingKind::totals});
 }
-TEST_F(SnapfsCheck, AUsedInodeMarkedFree) {
+TEST_F(SnapfsCheck, ReportsAUsedInodeMarkedFree) {
   flip_bit(reader().superblock().inode_map, inode("small").number);
   expect(FindingKind::marked_free, "inode", {FindingKind::totals});
 }
-TEST_F(SnapfsCheck, ALeakedBlock) {
+TEST_F(SnapfsCheck, ReportsALeakedBlock) {
   flip_bit(reader().superblock().block_map, reader().superblock().blocks - 5);
   expect(FindingKind::leaked_block, "block", {FindingKind::totals});
 }
-TEST_F(SnapfsCheck, ALeakedInodeNumber) {
+TEST_F(SnapfsCheck, ReportsALeakedInodeNumber) {
   flip_bit(reader().superblock().inode_map, reader().superblock().inodes - 5);
   expect(FindingKind::leaked_inode, "inode", {FindingKind::totals});
 }
 
-TEST_F(SnapfsCheck, ADanglingName) {
+TEST_F(SnapfsCheck, ReportsADanglingName) {
   lead_to("", "link", reader().superblock().inodes - 5);
   expect(FindingKind::name, "which does not exist", {FindingKind::links});
 }
-TEST_F(SnapfsCheck, ANameWithTheWrongType) {
+TEST_F(SnapfsCheck, ReportsANameWithTheWrongType) {
   lead_to("", "link", inode("small").number, tree::entry_type(inode("d").mode));
   expect(FindingKind::name, "has the wrong type");
 }
-TEST_F(SnapfsCheck, ADirectoryWithTwoNames) {
+TEST_F(SnapfsCheck, ReportsADirectoryWithTwoNames) {
   lead_to("", "link", inode("d/below").number, tree::entry_type(inode("d").mode));
   expect(FindingKind::name, "is the second name of a directory", {FindingKind::links});
 }
-TEST_F(SnapfsCheck, ADirectoryWithAWrongDot) {
+TEST_F(SnapfsCheck, ReportsADirectoryWithAWrongDotEntry) {
   lead_to("d", ".", inode("d/below").number);
   expect(FindingKind::name, "its \".\" or \"..\"");
 }
-TEST_F(SnapfsCheck, ADirectoryWithAWrongParent) {
+TEST_F(SnapfsCheck, ReportsADirectoryWithAWrongParent) {
   lead_to("d/below", "..", kRootInode);
   expect(FindingKind::name, "its \".\" or \"..\"");
 }
-TEST_F(SnapfsCheck, AnInvalidChunk) {
+TEST_F(SnapfsCheck, ReportsAnInvalidDirectoryChunk) {
   edit_block(inode("d/below").pointers[0], [](auto block) { store16(block, 4, 7); });
   expect(FindingKind::name, "block at 0", {FindingKind::links});
 }
 
-TEST_F(SnapfsCheck, AWrongLinkCount) {
+TEST_F(SnapfsCheck, ReportsAWrongLinkCount) {
   edit_inode(inode("small").number, [](Inode& one) { one.links = 3; });
   expect(FindingKind::links, "has 2 links, but its link count is 3");
 }
-TEST_F(SnapfsCheck, AnUnreachableInodeWithALink) {
+TEST_F(SnapfsCheck, ReportsAnUnreachableInodeWithALink) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   expect(FindingKind::unreachable, "its link count is 1");
 }
 /// An inode without a name is permitted if the superblock counts it as unlinked, because the file
 /// may still be open. Here, the superblock does not count the inode.
-TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {
+TEST_F(SnapfsCheck, ReportsAnUnlinkedInodeThatTheSuperblockDoesNotCount) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   for (InodeNumber number = kRootInode; number < reader().superblock().inodes; ++number) {
     const auto one = *reader().record(number);
@@ -243,7 +243,7 @@ TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {
   EXPECT_TRUE(check(*disk_.store)->nothing_found());
 }
 
-TEST_F(SnapfsCheck, ASuperblockWithWrongCounts) {
+TEST_F(SnapfsCheck, ReportsASuperblockWithWrongCounts) {
   edit_superblock([](Superblock& s) { ++s.free_blocks; });
   expect(FindingKind::totals, "free blocks");
   edit_superblock([](Superblock& s) {

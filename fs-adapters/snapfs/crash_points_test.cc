@@ -394,21 +394,21 @@ INSTANTIATE_TEST_SUITE_P(Snapfs, CrashPoints,
                                          Kind{DataMode::ordered, kLogBytes},
                                          Kind{DataMode::copy_on_write, kLogBytes}));
 
-TEST_P(CrashPoints, HaveNoFindings) {
+TEST_P(CrashPoints, CauseNoFindings) {
   Crashes crashes(GetParam().disk(1 << 20), {.data = GetParam().data});
   crashes.run(change_things);
   crashes.look();
   crashes.expect_none();
 }
 
-TEST_P(CrashPoints, HaveNoFindingsWithEarlyReuse) {
+TEST_P(CrashPoints, CauseNoFindingsWithEarlyReuse) {
   Crashes crashes(GetParam().disk(320 << 10), {.data = GetParam().data});
   crashes.run(wear);
   crashes.look();
   crashes.expect_none();
 }
 
-TEST_P(CrashPoints, HaveNoFindingsWithAVolatileCache) {
+TEST_P(CrashPoints, CauseNoFindingsWithAVolatileCache) {
   Crashes crashes(GetParam().disk(320 << 10), {.data = GetParam().data});
   crashes.write_cache = true;
   crashes.run(wear);
@@ -418,7 +418,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithAVolatileCache) {
 
 /// Operations of one generation are still running while the next generation is open and is being
 /// changed.
-TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
+TEST_P(CrashPoints, CauseNoFindingsWithOverlappingGenerations) {
   Crashes crashes(GetParam().disk(4 << 20), {.data = GetParam().data, .dirty_blocks_max = 12});
   crashes.run_crowd(40);
   EXPECT_GT(crashes.counters.most_concurrent, 0U);
@@ -430,7 +430,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
 /// While the generation of one user is being written, another user writes a file that is larger
 /// than the cache, so its blocks reach the disk. These must not be the blocks that the generation
 /// has freed, because those still belong to the committed generation.
-TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
+TEST_P(CrashPoints, CauseNoFindingsWithWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {
     r.write("a", 0, 30'000);
@@ -488,7 +488,7 @@ INSTANTIATE_TEST_SUITE_P(
         Control{.name = "unordered_data", .mount = {.data = DataMode::unordered}}),
     [](const auto& test) { return test.param.name; });
 
-TEST_P(CrashControls, AreCaught) {
+TEST_P(CrashControls, FailTheCheckOfCrashStates) {
   const Control& control = GetParam();
   Crashes crashes({.device_bytes = control.crowd ? 4U << 20 : 320U << 10,
                    .mkfs = {.block_bytes = 512,
@@ -518,7 +518,7 @@ std::string first_problem(Reuse reuse, const Workload& workload) {
   return crashes.problems.empty() ? "" : crashes.problems.front();
 }
 
-TEST(SnapfsReuse, WithinAGenerationMixesDataOfFiles) {
+TEST(SnapfsReuse, EarlyReuseOfBlocksMixesDataOfFiles) {
   const auto workload = [](Recorder& r) {
     r.write("a", 0, 4'000);
     r.write("b", 0, 0);
@@ -535,7 +535,7 @@ TEST(SnapfsReuse, WithinAGenerationMixesDataOfFiles) {
       << problem;
 }
 
-TEST(SnapfsReuse, WithinAGenerationOverwritesTheCommittedDirectory) {
+TEST(SnapfsReuse, EarlyReuseOfBlocksOverwritesTheCommittedDirectory) {
   const auto workload = [](Recorder& r) {
     r.write("a", 0, 4'000);
     r.sync();

@@ -87,12 +87,12 @@ INSTANTIATE_TEST_SUITE_P(Snapfs, SnapfsOperations,
                                          MountOptions{.copy_on_write = false}),
                          name_of_mode);
 
-TEST_P(SnapfsOperations, Files) {
+TEST_P(SnapfsOperations, SupportsFileOperations) {
   constexpr std::uint64_t kHoleBytesMost = 10'000;
   run([](Vfs& fs) { tree::bench::expect_file_operations(fs, kHoleBytesMost); });
 }
 
-TEST_P(SnapfsOperations, NamesAndAttributes) {
+TEST_P(SnapfsOperations, SupportsNameAndAttributeOperations) {
   run(tree::bench::expect_name_operations);
 }
 
@@ -118,7 +118,7 @@ TEST_P(SnapfsOperations, CommitsTenSecondsAfterTheFirstChange) {
 
 /// The generation's commit becomes due while its first operation is waiting for the disk, before
 /// that operation has changed anything.
-TEST(SnapfsFileSystem, CommitsIfDueBeforeTheFirstChange) {
+TEST(SnapfsFileSystem, CommitsAChangeEvenIfACommitWasDueBeforeIt) {
   Disk disk;
   for (os::TimeNs before = 0; before < 5 * model::kMillisecondNs; before += 250'000) {
     SCOPED_TRACE(before);
@@ -191,7 +191,7 @@ TEST_P(SnapfsOperations, TemporaryFilesBetweenCommitsAreNotWritten) {
   });
 }
 
-TEST_P(SnapfsOperations, ManyDirtyBlocksSpawnAGeneration) {
+TEST_P(SnapfsOperations, ManyDirtyBlocksCauseACommit) {
   run([&](Vfs& fs) {
     for (int i = 0; i < 60; ++i)
       bench::put_file(fs, "f" + std::to_string(i), std::string(30'000, 'x'));
@@ -204,7 +204,7 @@ TEST_P(SnapfsOperations, ManyDirtyBlocksSpawnAGeneration) {
 
 /// A client such as NFS identifies inodes by number and generation. A client that still has this
 /// pair must not reach a later file with the same number.
-TEST(SnapfsFileSystem, AReusedNumberHasAnotherGeneration) {
+TEST(SnapfsFileSystem, AReusedInodeNumberHasANewGeneration) {
   Disk disk;
   std::set<std::uint32_t> generations;
   std::set<InodeNumber> numbers;
@@ -227,7 +227,7 @@ TEST(SnapfsFileSystem, AReusedNumberHasAnotherGeneration) {
   EXPECT_EQ(generations.size(), 4U);
 }
 
-TEST(SnapfsFileSystem, RemovesAnOpenFileWithoutANameAfterACrash) {
+TEST(SnapfsFileSystem, RemovesAnOpenButUnlinkedFileAfterACrash) {
   Disk disk;
   std::uint32_t free = 0;
   {
@@ -260,7 +260,7 @@ TEST(SnapfsFileSystem, RemovesAnOpenFileWithoutANameAfterACrash) {
 /// If metadata is changed in place, a crash may leave it partly changed, so the superblock may say
 /// "clean" only after an unmount. With copy-on-write, the generation that is marked clean remains
 /// unchanged on the disk.
-TEST(SnapfsFileSystem, MetadataInPlaceIsNotCleanAfterAChange) {
+TEST(SnapfsFileSystem, IsNotMarkedCleanAfterChangingMetadataInPlace) {
   for (const bool copy_on_write : {false, true}) {
     SCOPED_TRACE(copy_on_write);
     Disk disk;

@@ -27,7 +27,7 @@ Superblock superblock(std::uint64_t generation = 7) {
           .time = {5, 6}};
 }
 
-TEST(SnapfsFormat, SuperblockRoundTrip) {
+TEST(SnapfsFormat, SuperblockRoundTrips) {
   const auto bytes = encode(superblock());
   const auto read = decode_superblock(bytes, kDeviceSectors);
   ASSERT_TRUE(read) << read.error().message();
@@ -79,7 +79,7 @@ TEST(SnapfsFormat, UsesTheNewerValidSlot) {
   EXPECT_EQ(read_superblock(*store)->generation, 6U);
 }
 
-TEST(SnapfsFormat, EveryBlockOfAFileHasAPointerPlace) {
+TEST(SnapfsFormat, FindsThePointerToEveryBlockOfAFile) {
   const Superblock s = superblock();
   const std::uint64_t p = s.pointers_per_block();
   EXPECT_EQ(s.path_to(11).root, 11U);
@@ -96,7 +96,7 @@ TEST(SnapfsFormat, EveryBlockOfAFileHasAPointerPlace) {
   EXPECT_EQ(thrice.slots, (std::array<std::uint32_t, 3>{1, 2, 5}));
 }
 
-TEST(SnapfsFormat, TreeDepthFollowsFromItsLeaves) {
+TEST(SnapfsFormat, TreeDepthIsComputedFromTheNumberOfLeaves) {
   EXPECT_EQ(TreeShape::over(1, 512).depth, 0U);
   const TreeShape one = TreeShape::over(128, 512);
   EXPECT_EQ(one.depth, 1U);
@@ -108,7 +108,7 @@ TEST(SnapfsFormat, TreeDepthFollowsFromItsLeaves) {
   EXPECT_EQ(two.slot(128, 1), 0U);
 }
 
-TEST(SnapfsFormat, InodeRecordRoundTrip) {
+TEST(SnapfsFormat, InodeRecordRoundTrips) {
   Inode inode;
   inode.mode = 0100644;
   inode.links = 3;
@@ -125,7 +125,7 @@ TEST(SnapfsFormat, InodeRecordRoundTrip) {
   EXPECT_FALSE(decode_inode(bytes, 17, superblock()));
 }
 
-TEST(SnapfsSpace, SearchesFromAPlaceAndWrapsAround) {
+TEST(SnapfsSpace, SearchesFromAGivenBlockAndWrapsAround) {
   BlockSpace space(70);
   for (BlockAddress address = 0; address < 70; ++address)
     if (address != 3 && address != 66) space.take(address);
@@ -137,7 +137,7 @@ TEST(SnapfsSpace, SearchesFromAPlaceAndWrapsAround) {
   EXPECT_EQ(space.allocate(69), 69U);
 }
 
-TEST(SnapfsMkfs, CreatesASoundFileSystem) {
+TEST(SnapfsMkfs, CreatesAConsistentFileSystem) {
   for (const std::uint32_t block : {512U, 1024U, 4096U, 8192U}) {
     const auto store = *media::MemoryStore::create(20'000);
     const auto made = mkfs(*store, {.block_bytes = block, .bytes_per_inode = 1024, .id = 1});

@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
         Arrangement{.name = "in_place", .mount = {.copy_on_write = false}}),
     [](const auto& test) { return test.param.name; });
 
-TEST_P(History, WithSeveralConcurrentUsers) {
+TEST_P(History, ConcurrentUsersSeeAndKeepTheirOwnChanges) {
   // HEADCRASH_SEEDS=n in the environment adds n seeds, for thorough tests after a change.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   const Arrangement& setup = GetParam();

@@ -64,7 +64,7 @@ TEST(SnapfsLogRecord, RoundTrips) {
   EXPECT_FALSE(decode_log_record(std::span(bytes).first(kSectorBytes / 2), *s));
 }
 
-TEST(SnapfsIntentLog, FsyncWritesARecordOnly) {
+TEST(SnapfsIntentLog, FsyncWritesOnlyALogRecord) {
   Disk disk(bench::kDiskWithLog);
   const std::uint64_t generation = read_superblock(*disk.store)->generation;
   {
@@ -86,7 +86,7 @@ TEST(SnapfsIntentLog, FsyncWritesARecordOnly) {
   EXPECT_TRUE(reader->lookup("b"));
 }
 
-TEST(SnapfsIntentLog, AnInodeInANewRecordHasANewPlace) {
+TEST(SnapfsIntentLog, AnInodesLocationChangesWithEachRecord) {
   Disk disk(bench::kDiskWithLog);
   Machine m(*disk.store);
   m.mount();
@@ -102,7 +102,7 @@ TEST(SnapfsIntentLog, AnInodeInANewRecordHasANewPlace) {
   EXPECT_TRUE(places.insert(reader->place_of(reader->lookup("a")->number)).second);
 }
 
-TEST(SnapfsIntentLog, MountContinuesTheLogWithoutAWrite) {
+TEST(SnapfsIntentLog, MountContinuesTheLogWithoutWriting) {
   Disk disk(bench::kDiskWithLog);
   for (const std::string& text : {std::string("one"), std::string("two"), std::string("three")}) {
     Machine m(disk.log);
@@ -147,7 +147,7 @@ TEST(SnapfsIntentLog, AFullLogCausesACommit) {
   bench::expect_clean(*disk.store);
 }
 
-TEST(SnapfsIntentLog, LoggedChangesAreCommittedByTime) {
+TEST(SnapfsIntentLog, LoggedChangesAreCommittedAfterTheCommitInterval) {
   Disk disk(bench::kDiskWithLog);
   Machine m(*disk.store);
   m.mount();
@@ -158,7 +158,7 @@ TEST(SnapfsIntentLog, LoggedChangesAreCommittedByTime) {
   EXPECT_TRUE(ImageReader::open(*disk.store)->lookup("a"));
 }
 
-TEST(SnapfsIntentLog, BlocksFreedByALoggedGenerationWaitForASuperblock) {
+TEST(SnapfsIntentLog, BlocksFreedByALoggedGenerationAreReusedAfterASuperblock) {
   Disk disk(bench::kDiskWithLog);
   Machine m(*disk.store);
   m.mount();
@@ -175,7 +175,7 @@ TEST(SnapfsIntentLog, BlocksFreedByALoggedGenerationWaitForASuperblock) {
   });
 }
 
-TEST(SnapfsIntentLog, MountRemovesALoggedFileWithoutAName) {
+TEST(SnapfsIntentLog, MountRemovesALoggedButUnlinkedFile) {
   Disk disk(bench::kDiskWithLog);
   {
     Machine m(*disk.store);

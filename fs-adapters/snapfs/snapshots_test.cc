@@ -86,7 +86,7 @@ TEST_P(SnapfsSnapshots, StayUnchanged) {
   expect_clean(*disk.store);
 }
 
-TEST_P(SnapfsSnapshots, AreChecked) {
+TEST_P(SnapfsSnapshots, AreIncludedInTheCheck) {
   Disk disk(kOneMiB);
   {
     Machine m(*disk.store);
@@ -147,7 +147,7 @@ TEST_P(SnapfsSnapshots, FreeTheirBlocksWhenDropped) {
   m.as_user([&] { EXPECT_GE(m.file_system->snapshots().free_blocks_now() + 2, before); });
 }
 
-TEST(SnapfsSnapshotErrors, AreReported) {
+TEST(SnapfsSnapshotErrors, InvalidSnapshotRequestsFailWithTheRightError) {
   Disk disk(kOneMiB);
   {
     Machine m(*disk.store);
@@ -239,7 +239,7 @@ TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
 class SnapfsSnapshotCuts : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Kept, SnapfsSnapshotCuts, testing::Values(0U, 16U << 10));
 
-TEST_P(SnapfsSnapshotCuts, DoNotChangeSnapshots) {
+TEST_P(SnapfsSnapshotCuts, SnapshotsAreUnchangedAfterACutAtAnyWrite) {
   Disk disk(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
   bench::WriteReplay replay(disk);

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Snapfs, FullDisk,
                          testing::Values(DataMode::ordered, DataMode::unordered,
                                          DataMode::copy_on_write));
 
-TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
+TEST_P(FullDisk, RejectsWritesUntilFilesAreDeleted) {
   Disk disk({.device_bytes = 2 << 20, .mkfs = {.block_bytes = 1024, .id = 2}});
   Machine m(*disk.store, 512 << 10);
   m.mount({.data = GetParam()});
@@ -135,7 +135,7 @@ TEST_P(FullDisk, CanChangeInodesInManyBlocks) {
 /// When a leaf of the block map is copied, the bit of the new block may be in another leaf that has
 /// not been changed so far. To cause this, a file grows across the end of the first leaf, by one
 /// block in each generation.
-TEST(SnapfsSpace, TheMapContainsItsOwnCopies) {
+TEST(SnapfsSpace, TheBlockMapAccountsForItsOwnCopies) {
   Disk disk({.device_bytes = 3 << 20, .mkfs = {.block_bytes = 512, .id = 2}});
   Machine m(*disk.store);
   m.mount();

@@ -58,7 +58,7 @@ TEST(SnapfsSpawn, OperationsDoNotWaitForAGenerationBeingWritten) {
   }
 }
 
-TEST(SnapfsSpawn, ABarrierUntilTheCommitBlocksOperations) {
+TEST(SnapfsSpawn, ABarrierUntilTheCommitDelaysOtherOperations) {
   const Beside seen(Spawn::barrier_until_committed);
   EXPECT_FALSE(seen.ended_during_commit);
   EXPECT_GE(seen.others_ns, seen.commit_ns - kRequest);
@@ -87,7 +87,7 @@ TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
 
 /// A newer generation frees blocks of a generation that is being written. These blocks must still
 /// be written and counted.
-TEST(SnapfsSpawn, CountsBlocksFreedWhileBeingWritten) {
+TEST(SnapfsSpawn, BlocksFreedWhileBeingWrittenAreStillWrittenAndCounted) {
   Disk disk;
   SlowMachine m(*disk.store);
   m.mount({});

@@ -48,7 +48,7 @@ TEST(SnapfsTransactions, RejectCallsThatWouldDeadlock) {
 class SnapfsTransactionCuts : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Cut, SnapfsTransactionCuts, testing::Values(0U, 16U << 10));
 
-TEST_P(SnapfsTransactionCuts, AreAtomic) {
+TEST_P(SnapfsTransactionCuts, TransactionsAreAtomicAtEveryCut) {
   Disk disk(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .log_bytes = GetParam(), .id = 9}});
   bench::WriteReplay replay(disk);

@@ -58,7 +58,7 @@ TEST(SnapfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
 /// The generation is committed first, when it is due. The generation's unordered data is written
 /// later, when it is old enough for the syncer to write it. The fsync then finds nothing to commit,
 /// but must still flush the disk's cache.
-TEST(SnapfsVolatileCache, FsyncFlushesDataWrittenByAge) {
+TEST(SnapfsVolatileCache, FsyncFlushesDataThatTheSyncerHasWritten) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
@@ -129,7 +129,7 @@ TEST(SnapfsVolatileCache, AFailedFlushMakesTheFsyncFail) {
   }
 }
 
-TEST(SnapfsVolatileCache, FlushesOnlyIfOptionsAndSettingsPermitIt) {
+TEST(SnapfsVolatileCache, FlushesOnlyIfMountOptionsAndSettingsPermit) {
   for (const auto& [option, setting] :
        {std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
     Disk disk;

@@ -256,11 +256,11 @@ TEST_P(Crash, EveryStateIsPermittedByTheScheme) {
   expect_permitted(crash_everywhere(GetParam()));
 }
 
-TEST_P(Crash, ADirectoryBeyondItsDirectPointersHasNoHole) {
+TEST_P(Crash, LeavesNoHoleInADirectoryWithIndirectBlocks) {
   expect_permitted(crash_everywhere(GetParam(), {fill_direct_blocks, outgrow_direct_blocks}));
 }
 
-TEST(CrashControl, AnIgnoredFlagIsCaught) {
+TEST(CrashControl, IgnoringTheOrderingFlagCausesDamage) {
   EXPECT_FALSE(crash_everywhere(bench::setup_named("ignore")).damage.empty());
 }
 

@@ -19,7 +19,7 @@ using tree::bench::User;
 class History : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Ufs, History, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
-TEST_P(History, WithSeveralConcurrentUsers) {
+TEST_P(History, ConcurrentUsersSeeAndKeepTheirOwnChanges) {
   // HEADCRASH_SEEDS=N in the environment adds N seeds.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {

@@ -103,7 +103,7 @@ TEST_P(IoErrors, FsyncFailsWhileTheFileIsNotOnTheDisk) {
   });
 }
 
-TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
+TEST_P(IoErrors, ADataErrorIsReportedUntilARetrySucceeds) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "f", "old.");
@@ -219,7 +219,7 @@ TEST_P(IoErrors, AStoppedFileSystemWritesNothingAndIsNotClean) {
 /// Each round runs a few operations and makes one of their reads fail once. If the unmount
 /// succeeds, the file system must be clean; otherwise, it must be in a state that a power cut could
 /// leave.
-TEST_P(IoErrors, AFailedReadInsideAnOperation) {
+TEST_P(IoErrors, AFailedReadLeavesARepairableFileSystem) {
   int stopped = 0, went_on = 0;
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
     Mounted m(GetParam(), only_who_asks_writes());
@@ -254,7 +254,7 @@ TEST_P(IoErrors, AFailedReadInsideAnOperation) {
 
 /// Each round runs operations that remove the last name of an inode, and makes one of their writes
 /// fail once. If an entry stays on the disk, its inode must stay, too.
-TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
+TEST_P(IoErrors, AFailedWriteOfARemovalKeepsTheInodeOfARemainingEntry) {
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
     Mounted m(GetParam(), only_who_asks_writes());
     m.mount();
@@ -281,7 +281,7 @@ TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
 /// Each round removes a file and makes one of the reads during the removal fail once. Space that
 /// cannot be freed is lost, so the file system must not be marked clean. This requirement also
 /// applies to space that is freed at the end of the operation or by a later work item.
-TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
+TEST_P(IoErrors, AFailedReadWhileFreeingSpacePreventsTheCleanMark) {
   for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{60000}}) {
     for (std::uint64_t nth = 1; nth <= 10; ++nth) {
       Mounted m(GetParam(), only_who_asks_writes());
@@ -359,7 +359,7 @@ TEST_P(IoErrors, FailedInitializationStopsTheFileSystem) {
 
 /// The inode can be written with its new pointer only after the inode's block has been read. By
 /// then, the write of the data has failed.
-TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
+TEST_P(IoErrors, WritesNoPointerToMovedDataWhoseWriteFailed) {
   if (GetParam().control) GTEST_SKIP() << "enforces no rule";
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -378,7 +378,7 @@ TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
 }
 
 /// The last close of the file cannot read the inode's block, so the changed inode stays in core.
-TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
+TEST_P(IoErrors, AChangedInodeStaysInMemoryUntilItCanBeWritten) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     bench::put_file(fs, "f", "text");
@@ -418,7 +418,7 @@ TEST_P(IoErrors, AnIncompleteUnmountIsNotClean) {
   });
 }
 
-TEST_P(IoErrors, UnwritableBlocksAreBounded) {
+TEST_P(IoErrors, MemoryOfUnwritableBlocksIsBounded) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
     const auto file = fs.open("f", {.create = true});
@@ -438,7 +438,7 @@ TEST_P(IoErrors, UnwritableBlocksAreBounded) {
 
 // --- the journal
 
-TEST(IoErrorsOfAJournal, NoCommitWithoutItsData) {
+TEST(IoErrorsOfAJournal, WritesNoCommitWithoutItsData) {
   Mounted m(bench::journal_setup(), only_who_asks_writes());
   m.mount();
   m.as_user([&] {

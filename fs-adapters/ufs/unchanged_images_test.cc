@@ -85,7 +85,7 @@ const std::map<std::string, Seen>& expected() {
 
 class UnchangedImages : public testing::TestWithParam<Setup> {};
 
-TEST_P(UnchangedImages, AreWrittenAsBeforeFeaturesExisted) {
+TEST_P(UnchangedImages, MatchThoseWrittenBeforeOptionalFeaturesExisted) {
   const Seen seen = seen_under(GetParam());
   const auto known = expected().find(GetParam().name);
   if (known == expected().end()) GTEST_SKIP() << "added later";

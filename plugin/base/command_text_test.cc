@@ -5,7 +5,7 @@
 namespace headcrash::base {
 namespace {
 
-TEST(CommandText, ReplacesAllOccurrencesOnce) {
+TEST(CommandText, ReplacesAllOccurrencesButNotInReplacements) {
   const auto replaced = [](std::string text, const char* from, const char* to) {
     replace_all(text, from, to);
     return text;

@@ -25,7 +25,7 @@ TEST(Size, UnitsArePowersOf1024) {
     EXPECT_FALSE(parse_size(bad, "s")) << bad;
 }
 
-TEST(Nearest, SuggestsNearWordsOnly) {
+TEST(Nearest, SuggestsOnlySimilarWords) {
   const std::vector<std::string> known{"profile", "size", "write-cache"};
   EXPECT_EQ(nearest("profil", known), "profile");
   EXPECT_EQ(nearest("wirte-cache", known), "write-cache");
@@ -76,7 +76,7 @@ TEST(StrictTable, SyntaxErrorsNameTheLine) {
   EXPECT_NE(file.error().message().find("f.toml:2"), std::string::npos) << file.error().message();
 }
 
-TEST(StrictTable, MergeKeepsKeysOfTheBase) {
+TEST(StrictTable, MergeKeepsBaseKeysThatAreNotOverridden) {
   const StrictTable base =
       StrictTable::parse(
           "a = 1\nb = 'two'\n[t]\nc = 3\nd = \"\"\"\nx\ny\n\"\"\"\n[[l]]\ne = 1\n[[l]]\ne = 2",
@@ -111,7 +111,7 @@ TEST(ErrorText, SplitsProblemAndHint) {
   EXPECT_EQ(within("serve", error).message(), again.message());
 }
 
-TEST(NamedFile, FolderOfABareNameIsTheCurrentOne) {
+TEST(NamedFile, FolderOfABareNameIsTheCurrentFolder) {
   EXPECT_EQ(folder_of("workload.hcrec"), ".");
   EXPECT_EQ(folder_of("./workload.hcrec"), ".");
   EXPECT_EQ(folder_of("kept/workload.hcrec"), "kept");
@@ -128,7 +128,7 @@ TEST(TextFile, WriteReportsErrors) {
   EXPECT_FALSE(write_text_file((folder / "no/folder").string(), "x"));
 }
 
-TEST(TextFile, ReadIsBoundedAndReportsErrors) {
+TEST(TextFile, ReadLimitsTheSizeAndReportsErrors) {
   EXPECT_NE(read_text_file("/dev/zero").error().message().find("larger than 1 MiB"),
             std::string::npos);
   EXPECT_NE(read_text_file("no/such.toml").error().message().find("no/such.toml"),

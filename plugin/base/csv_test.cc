@@ -15,13 +15,13 @@ TEST(Csv, QuotesOnlyCellsThatNeedIt) {
   EXPECT_EQ(csv_line(CsvLine{"a", "b"}, "\r\n"), "a,b\r\n");
 }
 
-TEST(Csv, ReadsBothLineEndsAndAMissingLast) {
+TEST(Csv, ReadsBothLineEndingsAndAnUnterminatedLastLine) {
   const auto lines = read_csv("a,b\r\n\"c\r\nd\",\n,\"\"\n\"\"\nlast", "x");
   ASSERT_TRUE(lines) << lines.error().message();
   EXPECT_EQ(*lines, (std::vector<CsvLine>{{"a", "b"}, {"c\r\nd", ""}, {"", ""}, {""}, {"last"}}));
 }
 
-TEST(Csv, RejectsWrongQuotationMarks) {
+TEST(Csv, RejectsMisplacedQuotes) {
   for (const char* text : {"\"a", "a\"b", "\"a\"b", "x,\"a\"\"\n"}) {
     const auto lines = read_csv(text, "t.csv");
     ASSERT_FALSE(lines) << text;
@@ -29,7 +29,7 @@ TEST(Csv, RejectsWrongQuotationMarks) {
   }
 }
 
-TEST(Csv, ReadsAllThatItWrites) {
+TEST(Csv, ReadsBackEverythingItWrites) {
   std::mt19937_64 random(1);
   constexpr std::string_view kCharacters = "ab,\"\n\r ;\xc3\xa9";
   for (int i = 0; i < 2000; ++i) {

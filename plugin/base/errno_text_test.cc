@@ -12,12 +12,12 @@ TEST(ErrnoText, HasTextAndSymbolicName) {
   EXPECT_EQ(errno_text(EIO), "Input/output error (EIO)");
 }
 
-TEST(ErrnoText, DescribesFileSystemDamage) {
+TEST(ErrnoText, DescribesErrorsThatMeanFileSystemDamage) {
   EXPECT_EQ(errno_text(EBADMSG), "wrong checksum (EBADMSG)");
   EXPECT_EQ(errno_text(EUCLEAN), "damaged structure (EUCLEAN)");
 }
 
-TEST(ErrnoText, KeepsAnUnknownNumber) {
+TEST(ErrnoText, ShowsTheNumberOfAnUnknownError) {
   EXPECT_EQ(errno_text(4000), "error 4000");
 }
 

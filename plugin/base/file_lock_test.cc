@@ -20,7 +20,7 @@ TEST(FileLock, HasOneOwnerAtATime) {
   EXPECT_TRUE(FileLock::try_take(path));
 }
 
-TEST(FileLock, SucceedsWhereTheFileCannotBeCreated) {
+TEST(FileLock, SucceedsIfTheLockFileCannotBeCreated) {
   EXPECT_TRUE(FileLock::try_take("/proc/no/such/folder/a.lock"));
 }
 

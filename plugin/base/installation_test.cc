@@ -7,7 +7,7 @@
 namespace headcrash::base {
 namespace {
 
-TEST(Installation, InstalledCommandUsesOnlyItsOwnFiles) {
+TEST(Installation, InstalledCommandUsesOnlyInstalledFiles) {
   const auto folder = ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto bin = folder->path() / "bin";

@@ -10,14 +10,14 @@
 namespace headcrash {
 namespace {
 
-TEST(LatencyHistogram, EmptyIsAllZero) {
+TEST(LatencyHistogram, ReportsZeroesWhenEmpty) {
   const LatencySummary summary = LatencyHistogram().summary();
   EXPECT_EQ(summary.count, 0U);
   EXPECT_EQ(summary.p99_ns, 0);
   EXPECT_TRUE(summary.buckets.empty());
 }
 
-TEST(LatencyHistogram, BucketErrorIsAtMostThreePercent) {
+TEST(LatencyHistogram, RoundingErrorOfABucketIsAtMostThreePercent) {
   for (int bit = 0; bit < 63; ++bit) {
     for (const std::int64_t offset : {-1, 0, 1}) {
       const std::int64_t value = (std::int64_t{1} << bit) + offset;
@@ -33,7 +33,7 @@ TEST(LatencyHistogram, BucketErrorIsAtMostThreePercent) {
   }
 }
 
-TEST(LatencyHistogram, QuantilesOfRandomTimesAreWithinABucket) {
+TEST(LatencyHistogram, QuantilesOfRandomTimesAreAccurateToOneBucket) {
   std::mt19937_64 random(5);
   std::lognormal_distribution<double> times(13, 1.5);
   std::vector<std::int64_t> values;
@@ -60,7 +60,7 @@ TEST(LatencyHistogram, QuantilesOfRandomTimesAreWithinABucket) {
   EXPECT_EQ(total, summary.count);
 }
 
-TEST(LatencyHistogram, NegativeCountsAsZeroAndClearEmpties) {
+TEST(LatencyHistogram, CountsNegativeTimesAsZeroAndCanBeCleared) {
   LatencyHistogram histogram;
   histogram.record(-5);
   EXPECT_EQ(histogram.summary().p99_ns, 0);
@@ -69,7 +69,7 @@ TEST(LatencyHistogram, NegativeCountsAsZeroAndClearEmpties) {
   EXPECT_EQ(histogram.summary().count, 0U);
 }
 
-TEST(LatencyHistogram, AddMergesCountsAndExtremes) {
+TEST(LatencyHistogram, AddEqualsRecordingIntoOneHistogram) {
   LatencyHistogram one, two, all;
   for (std::int64_t i = 1; i <= 100'000; ++i) {
     (i % 2 == 0 ? one : two).record(i * 37);

@@ -5,7 +5,7 @@
 namespace headcrash::base {
 namespace {
 
-TEST(LineFramer, JoinsPiecesAndSplitsLines) {
+TEST(LineFramer, JoinsChunksAndSplitsLines) {
   LineFramer framer(100);
   framer.feed("on");
   EXPECT_FALSE(framer.next());
@@ -32,7 +32,7 @@ TEST(LineFramer, SkipsALongLineAndStaysInSync) {
   EXPECT_EQ(framer.next()->text, "next");
 }
 
-TEST(LineFramer, BoundIsInclusive) {
+TEST(LineFramer, AcceptsALineOfExactlyTheMaximumLength) {
   LineFramer framer(4);
   framer.feed("1234\n12345\n");
   EXPECT_FALSE(framer.next()->too_long);

@@ -5,7 +5,7 @@
 namespace headcrash::base {
 namespace {
 
-TEST(Printable, KeepsText) {
+TEST(Printable, LeavesPrintableTextUnchanged) {
   for (const char* text : {"", "a name", "Grüße", "日本", "\U0001f600", "C:\\x"})
     EXPECT_EQ(printable(text), text);
 }
@@ -27,7 +27,7 @@ TEST(Printable, EscapesInvalidUtf8) {
   EXPECT_EQ(printable("\xf5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
 }
 
-TEST(Printable, CutsLongText) {
+TEST(Printable, TruncatesLongText) {
   EXPECT_EQ(printable("abcdef", 3), "abc...");
   EXPECT_EQ(printable("aé", 2), "a...");
   EXPECT_EQ(printable("abc", 3), "abc");

@@ -19,7 +19,7 @@ std::size_t processors() {
   return static_cast<std::size_t>(CPU_COUNT(&allowed));
 }
 
-TEST(ProcessorClaim, ClaimsAreDistinct) {
+TEST(ProcessorClaim, NoTwoClaimsShareAProcessor) {
   std::vector<ProcessorClaim> claims;
   std::set<int> seen;
   for (std::size_t i = 0; i <= processors(); ++i) {

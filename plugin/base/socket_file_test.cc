@@ -49,7 +49,7 @@ TEST_F(SocketFileTest, AMissingFileIsAccepted) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(SocketFileTest, RemovesADeadSocketAndRefusesALiveOne) {
+TEST_F(SocketFileTest, RemovesAnUnusedSocketAndRejectsOneInUse) {
   {
     const auto server = listener(1);
     EXPECT_NE(refusal().find("another server listens on it"), std::string::npos) << refusal();
@@ -60,7 +60,7 @@ TEST_F(SocketFileTest, RemovesADeadSocketAndRefusesALiveOne) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
-TEST_F(SocketFileTest, AServerWithAFullBacklogCountsAsAlive) {
+TEST_F(SocketFileTest, ASocketWithAFullBacklogCountsAsInUse) {
   const auto server = listener(0);
   std::vector<Descriptor> waiting;
   for (int i = 0; i < 4; ++i) {

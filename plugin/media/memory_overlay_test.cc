@@ -23,7 +23,7 @@ std::vector<std::byte> content_of(const model::SectorStore& store) {
 
 class Overlays : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(Overlays, MatchAPlainMediumAndKeepTheBase) {
+TEST_P(Overlays, MatchAPlainMediumAndLeaveTheBaseUnchanged) {
   const std::uint64_t sectors = GetParam();
   std::mt19937_64 random(7);
   std::shared_ptr<MemoryStore> base = *MemoryStore::create(sectors);
@@ -59,7 +59,7 @@ TEST_P(Overlays, MatchAPlainMediumAndKeepTheBase) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Overlays, testing::Values(kSectors, kManySectors));
 
-TEST(MemoryOverlay, FindsItsOwnSectors) {
+TEST(MemoryOverlay, FindsSectorsWrittenToTheOverlay) {
   std::shared_ptr<MemoryStore> base = *MemoryStore::create(kManySectors);
   const auto overlay = std::make_unique<MemoryOverlay>(base);
   EXPECT_EQ(overlay->next_own(0), kManySectors);

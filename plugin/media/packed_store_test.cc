@@ -81,7 +81,7 @@ TEST(PackedStore, CopyOfAnOverlayReadsLikeTheOverlay) {
   }
 }
 
-TEST(PackedStore, SizeFollowsTheContents) {
+TEST(PackedStore, SizeGrowsOnlyWithNonzeroSectors) {
   const auto medium = *MemoryStore::create(1 << 20);
   const std::vector<std::byte> one(model::kSectorBytes, std::byte{1});
   const std::uint64_t empty = PackedStore::of(*medium)->bytes();

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kGranule = WrittenMap::kGranuleSectorsMin;
 
-TEST(WrittenMap, MatchesAReference) {
+TEST(WrittenMap, MatchesAReferenceImplementation) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);
     const std::uint64_t sectors = 1 + random() % 20000;
@@ -34,7 +34,7 @@ TEST(WrittenMap, MatchesAReference) {
   }
 }
 
-TEST(WrittenMap, MemoryIsBounded) {
+TEST(WrittenMap, UsesBoundedMemory) {
   WrittenMap map(1ULL << 40);
   map.mark((1ULL << 40) - 1, 1);
   EXPECT_TRUE(map.run((1ULL << 40) - 1, 1).written);

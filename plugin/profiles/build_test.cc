@@ -41,7 +41,7 @@ std::vector<std::string> built_in_names() {
   return names;
 }
 
-TEST(Plan, CountsDepthFirstAndNamesByPosition) {
+TEST(Plan, NumbersDevicesDepthFirstAndNamesThemByPosition) {
   MachineDevice first = device("netra-raid5-presto");
   first.size_bytes = 64 << 20;
   const auto made = plan({first, device("hp-c2447", "log")});
@@ -157,7 +157,7 @@ TEST(Build, ArraySpindlesStartAtSeededAngles) {
   EXPECT_NE(first_reads(*planned, 7), first_reads(*planned, 8));
 }
 
-TEST(Build, ACutCanNameADriveInsideAnArray) {
+TEST(Build, APowerCutTriggerCanNameADriveInsideAnArray) {
   CountingObserver observer;
   const auto made = plan({device("raid5-5")});
   ASSERT_TRUE(made);
@@ -199,7 +199,7 @@ model::Status read_after_cut(const MachineDevice& drive) {
   return host.done.at(1).status;
 }
 
-TEST(Build, TearOfTheDeviceOverridesTheProfile) {
+TEST(Build, TearSettingOfADeviceOverridesItsProfile) {
   MachineDevice hd = device("hp-c2447");
   EXPECT_EQ(read_after_cut(hd), model::Status::ok);
   hd.tear = model::Tear::unreadable;
@@ -235,7 +235,7 @@ TEST(Build, FindsTheDeviceOfAFaultByName) {
             std::string::npos);
 }
 
-TEST(Build, BatteryFaultsNeedACache) {
+TEST(Build, BatteryFaultsRequireABatteryBackedCache) {
   const auto planned = plan({device("netra-raid5-presto")});
   ASSERT_TRUE(planned);
   CountingObserver observer;

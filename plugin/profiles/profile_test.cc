@@ -31,7 +31,7 @@ std::string changed(const std::string& from, const std::string& to,
   return text.replace(at, from.size(), to);
 }
 
-TEST(Profile, TheC2447HasItsFigures) {
+TEST(Profile, TheC2447HasItsPublishedParameters) {
   const auto profile = load_profile("hp-c2447");
   ASSERT_TRUE(profile) << profile.error().message();
   EXPECT_EQ(profile->name, "hp-c2447");
@@ -55,7 +55,7 @@ TEST(Profile, ReadsTheTearSetting) {
   EXPECT_EQ(std::get<model::FlashProfile>((*flash)->profile).tear, model::Tear::any);
 }
 
-TEST(Profile, ListHasTheSummaryFields) {
+TEST(Profile, ListContainsASummaryOfEachProfile) {
   const auto list = list_profiles();
   const auto is_variant = [](const ProfileSummary& s) {
     return s.name.find('+') != std::string::npos;
@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"aging-permille = 50", "", "queue.aging-permille", "missing", "sata-7200"},
         Wrong{"depth = 32", "depth = 32\nlength = 3", "queue.length", "unknown", "sata-7200"}));
 
-TEST(Profiles, FlashHasTheSizesOfRealDrives) {
+TEST(Profiles, FlashProfilesHaveTheSizesOfRealDrives) {
   for (const auto& [name, sectors] : {std::pair{"nvme-970pro", 1'000'215'216U},
                                       {"nvme-plp", 1'000'215'216U},
                                       {"sata-ssd", 976'773'168U}}) {

@@ -42,7 +42,7 @@ TEST(Stack, EveryBuiltInStackLoadsUnderItsName) {
   }
 }
 
-TEST(Stack, NetraServerIsCacheOverRaidOverCachesOverDisks) {
+TEST(Stack, NetraServerLayersCacheRaidCachesAndDisks) {
   const auto upper = load_stack("netra-raid5-presto");
   ASSERT_TRUE(upper) << upper.error().message();
   const Stack& raid = *(*upper)->below.at(0);
@@ -116,7 +116,7 @@ TEST(Stack, PathsAreRelativeToTheirFile) {
   EXPECT_EQ((*stack)->below[1]->below[1]->name, "mine");
 }
 
-TEST(Stack, MembersMayBeListed) {
+TEST(Stack, AcceptsAListOfMembers) {
   const TemporaryFolder folder;
   const std::string drive = built_in_text("hp-c2447.toml");
   folder.put("other.toml", replaced(drive, "\"hp-c2447\"", "\"other\""));
@@ -147,7 +147,7 @@ TEST(Stack, RejectsMembersOfDifferentSizes) {
       << stack.error().message();
 }
 
-TEST(Stack, RejectsCirclesAndShowsThem) {
+TEST(Stack, RejectsCyclesAndShowsThem) {
   const TemporaryFolder folder;
   const std::string box = built_in_text("raid0-2.toml");
   const std::string a = folder.put("a.toml", replaced(box, "\"hp-c2447\"", "\"./b.toml\""));
@@ -186,7 +186,7 @@ TEST(Stack, DepthAndNumberOfFilesAreLimited) {
       << many.error().message();
 }
 
-TEST(Stack, AnArrayIsNotADisk) {
+TEST(Stack, AnArrayCannotBeLoadedAsADisk) {
   const auto profile = load_profile("raid5-5");
   ASSERT_FALSE(profile);
   EXPECT_NE(profile.error().problem.find("array"), std::string::npos);

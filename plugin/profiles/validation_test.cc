@@ -32,7 +32,7 @@ class RealDrives : public testing::TestWithParam<Bar> {};
 
 // The limits are slightly above the errors recorded in VALIDATION.md, so that only a change that
 // makes the model worse fails the test.
-TEST_P(RealDrives, WithinTheRecordedAccuracy) {
+TEST_P(RealDrives, AreModelledWithinTheRecordedAccuracy) {
   const Bar& bar = GetParam();
   const auto file =
       std::filesystem::path(HEADCRASH_REAL_TRACES) / fmt::format("{}.first-half.closed", bar.trace);
@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(All, RealDrives,
                                              64.5}),
                          [](const auto& param) { return std::string(param.param.trace); });
 
-TEST(Compare, DemeritComparesDistributionsAndTheShareComparesRequests) {
+TEST(Compare, DemeritComparesDistributionsButTheShareComparesRequests) {
   std::vector<replay::TraceRequest> trace;
   for (const TimeNs measured_ns : {10'000'000, 20'000'000, 0, 30'000'000}) {
     trace.emplace_back();
@@ -88,7 +88,7 @@ TEST(ClosedTrace, ErrorsNameFileAndLine) {
   EXPECT_FALSE(read_closed_trace(file));
 }
 
-TEST(BuiltInProfiles, MatchTheirTitles) {
+TEST(BuiltInProfiles, MatchTheKnownFiguresOfTheirDrives) {
   std::map<std::string, ProfileSummary> all;
   for (const ProfileSummary& summary : list_profiles()) all[summary.name] = summary;
   struct Known {
@@ -127,7 +127,7 @@ TEST(BuiltInProfiles, MatchTheirTitles) {
   }
 }
 
-TEST(StreamRates, ADriveWithItsCacheOnWritesAsFastAsItReads) {
+TEST(StreamRates, AreNearlyEqualForReadsAndCachedWrites) {
   int seen = 0;
   for (const ProfileSummary& summary : list_profiles()) {
     if (summary.kind != "disk") continue;
@@ -158,7 +158,7 @@ double streamed_bytes_per_second(const model::DiskProfile& drive) {
 
 // Some drives were measured behind a 5 MB/s bus. The profile of the drive itself must not include
 // this limit.
-TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
+TEST(StreamRates, AreNotLimitedByTheBusOfTheMeasurement) {
   const std::string host = "+measured-host";
   int seen = 0;
   for (const ProfileSummary& summary : list_profiles()) {
@@ -180,7 +180,7 @@ TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
 
 // Writes are not tested, because a longer write may be slower: a write that is larger than the
 // cache waits until its sectors are under the head (VALIDATION.md).
-TEST(StreamRates, LargerReadsAreNotSlower) {
+TEST(StreamRates, DoNotFallForLargerReads) {
   for (const ProfileSummary& summary : list_profiles()) {
     if (summary.kind != "disk") continue;
     const auto stack = load_stack(summary.name);

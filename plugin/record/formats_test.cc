@@ -86,7 +86,7 @@ std::vector<LogEntry> read_independently(const std::string& log) {
   return entries;
 }
 
-TEST_F(FormatsTest, DmLogWritesIsReadByAnIndependentReader) {
+TEST_F(FormatsTest, AnIndependentReaderReadsDmLogWrites) {
   {
     auto log =
         LogStore::open(folder_ / "run.hcrec", {1, {{"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}});
@@ -212,7 +212,7 @@ TEST_F(FormatsTest, DmLogWritesRoundTrips) {
   EXPECT_FALSE(LogStore::open(folder_ / "a.hcrec", reader->header()));
 }
 
-TEST_F(FormatsTest, ImportsQemusLogs) {
+TEST_F(FormatsTest, ImportsLogsWrittenByQemu) {
   if (!has("qemu-io") || !has("qemu-img")) GTEST_SKIP() << "no qemu-io";
   const std::string disk = (folder_ / "disk.raw").string();
   const std::string log = (folder_ / "qemu.log").string();
@@ -253,7 +253,7 @@ TEST_F(FormatsTest, ImportsQemusLogs) {
   }
 }
 
-TEST_F(FormatsTest, RejectsBrokenDmLogsWithEntryAndOffset) {
+TEST_F(FormatsTest, ErrorsAboutBrokenDmLogsNameEntryAndOffset) {
   const auto u64 = [](std::uint64_t value) {
     return std::string(reinterpret_cast<const char*>(&value), sizeof(value));
   };
@@ -296,7 +296,7 @@ TEST_F(FormatsTest, RejectsBrokenDmLogsWithEntryAndOffset) {
   EXPECT_NE(refusal(super(1) + entry(0, 0, 32, 0)).find("unknown flags"), std::string::npos);
 }
 
-TEST_F(FormatsTest, DamagedBytesAreNotExported) {
+TEST_F(FormatsTest, DoesNotExportDamagedBytes) {
   {
     auto writer = RecordingWriter::create(folder_ / "run.hcrec", {1, {{"hd0", "t", 64, 1}}});
     ASSERT_TRUE(writer);
@@ -317,7 +317,7 @@ TEST_F(FormatsTest, DamagedBytesAreNotExported) {
 
 /// If the writer was killed, the super block does not count the entries since the last flush.
 /// Before the first flush, there is no super block.
-TEST_F(FormatsTest, UncountedEntriesAreImported) {
+TEST_F(FormatsTest, ImportsDmLogEntriesThatTheSuperblockDoesNotCount) {
   for (const std::size_t unit : {512U, 4096U}) {
     SCOPED_TRACE(unit);
     const auto u64 = [](std::uint64_t value) {
@@ -419,7 +419,7 @@ void record_a_bit_of_everything(const fs::path& path) {
   drive.power_cut();
 }
 
-TEST_F(FormatsTest, CsvHasItsColumns) {
+TEST_F(FormatsTest, CsvHasTheDocumentedColumns) {
   record_a_bit_of_everything(folder_ / "run.hcrec");
   const auto summary = export_csv(folder_ / "run.hcrec", folder_ / "run.csv");
   ASSERT_TRUE(summary) << summary.error().message();

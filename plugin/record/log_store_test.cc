@@ -77,7 +77,7 @@ std::uint64_t count_events(const fs::path& path) {
   return events;
 }
 
-TEST_F(LogStoreTest, EqualsAPlainStore) {
+TEST_F(LogStoreTest, BehavesLikeAPlainStore) {
   constexpr std::uint64_t kSectors = 5000;  // the extent index then has three chunks
   for (unsigned seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -116,7 +116,7 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
   }
 }
 
-TEST_F(LogStoreTest, EveryEventOfATimelineIsAPrefix) {
+TEST_F(LogStoreTest, ATimelineShowsTheMediumAfterEachEvent) {
   constexpr std::uint64_t kSectors = 300;
   {
     auto log = open(machine(kSectors));
@@ -162,7 +162,7 @@ TEST_F(LogStoreTest, ReportsUnreadableSectors) {
   EXPECT_EQ(image->sectors, 4U);
 }
 
-TEST_F(LogStoreTest, StoresAPayloadOnce) {
+TEST_F(LogStoreTest, StoresEachPayloadOnce) {
   constexpr std::uint64_t kRequests = 200;
   auto log = open(machine(kRequests * 256));
   TestDrive drive(0, *log->store(0), *log, 1);
@@ -299,7 +299,7 @@ TEST_F(LogStoreTest, RejectsOtherDevicesAndASecondServer) {
   EXPECT_EQ(contents(), "hello");
 }
 
-TEST_F(LogStoreTest, ADiskWithoutRoomForTheHeaderGetsNoFile) {
+TEST_F(LogStoreTest, CreatesNoFileIfTheHeaderDoesNotFitOnTheHostDisk) {
   struct rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
@@ -313,7 +313,7 @@ TEST_F(LogStoreTest, ADiskWithoutRoomForTheHeaderGetsNoFile) {
   EXPECT_FALSE(fs::exists(path_)) << "it would be rejected as an invalid recording later";
 }
 
-TEST_F(LogStoreTest, AFullDiskIsAnErrorWithoutDamage) {
+TEST_F(LogStoreTest, AFullHostDiskCausesAnErrorButNoDamage) {
   struct rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
@@ -356,7 +356,7 @@ TEST_F(LogStoreTest, AFullDiskIsAnErrorWithoutDamage) {
   }
 }
 
-TEST_F(LogStoreTest, KeepsBytesNotReportedToTheObserver) {
+TEST_F(LogStoreTest, KeepsWritesNotReportedToTheObserver) {
   {
     auto log = open(machine(64));
     const auto data = block(2, 1);
@@ -374,7 +374,7 @@ TEST_F(LogStoreTest, KeepsBytesNotReportedToTheObserver) {
   EXPECT_FALSE(log->store(0)->write(63, data));
 }
 
-TEST_F(LogStoreTest, AMissingReportBreaksAnInvariant) {
+TEST_F(LogStoreTest, AbortsIfAStoreWriteIsNotReported) {
   auto log = open(machine(64));
   auto data = block(2, 1);
   EXPECT_DEATH(
@@ -386,7 +386,7 @@ TEST_F(LogStoreTest, AMissingReportBreaksAnInvariant) {
 }
 
 /// A drive that needs bytes must not accept a recording without data as its store.
-TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
+TEST_F(LogStoreTest, FailsReadsOfUnrecordedBytes) {
   {
     auto writer = RecordingWriter::create(path_, machine(64));
     ASSERT_TRUE(writer);
@@ -459,7 +459,7 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
   }
 }
 
-TEST_F(LogStoreTest, BackingSupportsAllFourCombinations) {
+TEST_F(LogStoreTest, BackingSupportsEveryCombinationOfStoreAndRecording) {
   const fs::path store = folder_ / "store";
   RecordingHeader header{
       1, {{"md0", "raid1", 64, 1, false}, {"md0-0", "t", 64, 1}, {"md0-1", "t", 64, 1}}};

@@ -95,7 +95,7 @@ int count_events(RecordingReader& reader) {
   }
 }
 
-TEST(Crc32c, KnownValues) {
+TEST(Crc32c, MatchesKnownValues) {
   const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
   EXPECT_EQ(crc32c(bytes("123456789")), 0xe3069283U);
   const std::array<std::byte, 32> zeroes = {};  // RFC 3720, B.4
@@ -133,7 +133,7 @@ TEST_F(RecordTest, RoundTrips) {
   EXPECT_EQ(reader->truncated_bytes(), 0U);
 }
 
-TEST_F(RecordTest, SameRequestsComparesBytesAndOrderButNotTimes) {
+TEST_F(RecordTest, SameRequestsComparesDataAndOrderButNotTimes) {
   struct Write {
     std::uint8_t byte = 1;
     std::uint64_t lba = 7;
@@ -194,7 +194,7 @@ TEST_F(RecordTest, RejectsAnExistingFile) {
   EXPECT_FALSE(RecordingWriter::create(folder_ / "no/such", {}));
 }
 
-TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
+TEST_F(RecordTest, KeepsReportingAFullDisk) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   auto writer = create();
   ASSERT_FALSE(writer->error());
@@ -215,7 +215,7 @@ TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
   EXPECT_FALSE(writer->flush());
 }
 
-TEST_F(RecordTest, EveryTruncationEndsCleanly) {
+TEST_F(RecordTest, ReadingATruncatedFileEndsCleanlyAtAnyLength) {
   record_short_run(*create());
   const std::string whole = contents();
   const std::size_t header_bytes = header_bytes_of(whole);
@@ -292,7 +292,7 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   EXPECT_TRUE(whole->read_at(events[0].bytes_at, sector));
 }
 
-TEST_F(RecordTest, RejectsHostileValuesWithCorrectChecksums) {
+TEST_F(RecordTest, RejectsInvalidValuesDespiteCorrectChecksums) {
   create();
   const std::string head = contents();
   const auto with_event = [&](EventHeader header, std::size_t payload_bytes) {
@@ -341,7 +341,7 @@ TEST_F(RecordTest, RejectsHostileValuesWithCorrectChecksums) {
   EXPECT_EQ(with_event({.kind = Kind::media, .detail = 5}, 0), 0);
 }
 
-TEST_F(RecordTest, RejectsHostileHeaders) {
+TEST_F(RecordTest, RejectsInvalidHeaders) {
   const auto with_text = [&](const std::string& text, std::uint32_t length) {
     const std::uint32_t crc = crc32c(std::as_bytes(std::span(text)));
     std::string all(reinterpret_cast<const char*>(kMagic.data()), kMagic.size());
@@ -388,7 +388,7 @@ TEST_F(RecordTest, RejectsHostileHeaders) {
   EXPECT_FALSE(with_base(R"({"recording":"a","state":")" + std::string(5000, '1') + R"("})"));
 }
 
-TEST_F(RecordTest, TheBaseRoundTrips) {
+TEST_F(RecordTest, RoundTripsTheReferenceToItsBase) {
   RecordingHeader header{42, {{"hd0", "hp-c2447", 64, 1}}};
   create(header);
   EXPECT_FALSE(RecordingReader::open(path_)->header().base);

@@ -146,7 +146,7 @@ TEST(TraceFile, ErrorsNameTheLine) {
 
 // ---- generator
 
-TEST(RandomRequests, FollowSeedAndShares) {
+TEST(RandomRequests, FollowTheSeedAndTheGivenShares) {
   const auto made = [](const char* text) {
     const auto spec = parse_random(text);
     EXPECT_TRUE(spec) << spec.error().message();
@@ -185,7 +185,7 @@ TEST(RandomRequests, ErrorsNameTheKey) {
 
 // ---- statistics
 
-TEST(ResponseTimes, PercentilesAndDemeritAreAccurateToATwoThousandth) {
+TEST(ResponseTimes, PercentilesAndDemeritAreWithinOneTwoThousandth) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> spread(16, 0.8);
   std::vector<model::TimeNs> a, b;
@@ -210,7 +210,7 @@ TEST(ResponseTimes, PercentilesAndDemeritAreAccurateToATwoThousandth) {
   EXPECT_EQ(ra.max_ns(), a.back());
 }
 
-TEST(ResponseTimes, AcceptAnyTime) {
+TEST(ResponseTimes, AcceptTimesFromZeroToTheMaximum) {
   ResponseTimes times;
   EXPECT_EQ(times.quantile_ns(0.5), 0);
   for (const model::TimeNs ns :
@@ -290,7 +290,7 @@ struct Bench {
   Keep keep;
 };
 
-TEST(Replay, OpenArrivalsDoNotWait) {
+TEST(Replay, OpenArrivalsDoNotWaitForCompletions) {
   Bench bench;
   const auto totals = bench.run("1 0 0 1 1\n1.5 0 8 1 0\n9 0 16 1 1\n", TraceFormat::trace);
   ASSERT_TRUE(totals) << totals.error().message();
@@ -303,7 +303,7 @@ TEST(Replay, OpenArrivalsDoNotWait) {
   EXPECT_EQ(bench.keep.all[2].response_ns(), kMillisecondNs);
 }
 
-TEST(Replay, AClosedLoopThinksAfterEachCompletion) {
+TEST(Replay, AClosedLoopWaitsForItsThinkTimeAfterEachCompletion) {
   Bench bench;
   const auto totals =
       bench.run("R Hit 0 1 3000.0 500\nW Hit 8 1 900.0 0\nR Hit 16 1 0.0 7\n", TraceFormat::closed);
@@ -378,7 +378,7 @@ TEST(Replay, StopsOnRequest) {
   EXPECT_LT(totals->requests, 20'000U);
 }
 
-TEST(Csv, HasALinePerRequest) {
+TEST(Csv, HasOneLinePerRequest) {
   const TextFile out("", ".csv");
   Bench bench;
   {

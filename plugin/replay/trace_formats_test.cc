@@ -94,7 +94,7 @@ constexpr Sample kSamples[] = {
      "500 0 read 0+8 9000000\n0 0 write 8+8 0\n"},
 };
 
-TEST(TraceFormats, EachHasARowAndASample) {
+TEST(TraceFormats, HaveATableRowAndATestSampleEach) {
   for (const TraceFormatRow& row : trace_formats()) {
     SCOPED_TRACE(row.name);
     EXPECT_EQ(&row_of(row.format), &row);
@@ -105,7 +105,7 @@ TEST(TraceFormats, EachHasARowAndASample) {
   EXPECT_FALSE(trace_format_named("nonsense"));
 }
 
-TEST(TraceFormats, LinesBecomeRequests) {
+TEST(TraceFormats, ParseLinesIntoRequests) {
   for (const Sample& sample : kSamples) {
     SCOPED_TRACE(row_of(sample.format).name);
     const auto all = parse(sample.text, sample.format);
@@ -116,7 +116,7 @@ TEST(TraceFormats, LinesBecomeRequests) {
   }
 }
 
-TEST(TraceFormats, RecognisesFilesWhereCertain) {
+TEST(TraceFormats, AreRecognisedOnlyIfUnambiguous) {
   for (const Sample& sample : kSamples) {
     SCOPED_TRACE(row_of(sample.format).name);
     const auto all = parse(std::string("# from a colleague\n\n") + sample.text);
@@ -137,7 +137,7 @@ TEST(TraceFormats, RecognisesFilesWhereCertain) {
   EXPECT_TRUE(empty->requests.empty());
 }
 
-TEST(TraceFormats, ReportsLinesOfOtherOperations) {
+TEST(TraceFormats, ReportLinesWithUnsupportedOperations) {
   const auto all = parse(kSamples[4].text);
   ASSERT_TRUE(all);
   ASSERT_EQ(all->remarks.size(), 2U) << "a discard and a flush";
@@ -145,7 +145,7 @@ TEST(TraceFormats, ReportsLinesOfOtherOperations) {
 }
 
 /// In fio's log, the wait after a request may be in the next chunk of the file.
-TEST(TraceFormats, FindsWaitsInTheNextPiece) {
+TEST(TraceFormats, ReadWaitsInTheNextChunkOfTheFile) {
   std::string text = "fio version 2 iolog\n";
   for (int i = 0; i < 9000; ++i)
     text += fmt::format("/f read {} 512\n/f wait {} 0\n", i * 512, 1000 + i);
@@ -161,7 +161,7 @@ TEST(TraceFormats, FindsWaitsInTheNextPiece) {
 /// If the first request arrives more than one day after time zero, arrivals are counted from that
 /// request. Otherwise, the device would appear to be idle until then. Earlier first arrivals are
 /// kept unchanged, as in DiskSim's traces.
-TEST(TraceFormats, ArrivalsCountFromTheFirstOne) {
+TEST(TraceFormats, MeasureArrivalTimesFromTheFirstArrival) {
   const auto late =
       parse("1577808144360.767 0 17173304 32 0\n1577808144361.767 0 8 8 1\n", TraceFormat::trace);
   ASSERT_TRUE(late) << late.error().message();
@@ -229,7 +229,7 @@ TEST(TraceFormats, ErrorsNameTheLine) {
   EXPECT_FALSE(parse(kSamples[5].text, fio3));
 }
 
-TEST(TraceFormats, NumberOfVolumesIsLimited) {
+TEST(TraceFormats, LimitTheNumberOfVolumes) {
   std::string text;
   for (int volume = 0; volume < 65537; ++volume) text += fmt::format("1,8,8,0,{}\n", volume);
   const auto all = parse(text, TraceFormat::tencent);

@@ -44,7 +44,7 @@ TEST(StageOrder, ParsesALoadOfAnEmptyDisk) {
   EXPECT_EQ(others[1].name, "hd1");
 }
 
-TEST(StageOrder, ParsesTheOtherRequests) {
+TEST(StageOrder, ParsesRequestsOtherThanLoads) {
   EXPECT_EQ(std::get<SealOrder>(*parse_order(R"({"state":"seal","stage":1})")).stage, 1U);
   EXPECT_EQ(std::get<StatusOrder>(*parse_order(R"({"state":"status","stage":2})")).stage, 2U);
   EXPECT_EQ(std::get<DigestOrder>(*parse_order(R"({"state":"digest","stage":3})")).stage, 3U);

@@ -99,7 +99,7 @@ TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsFlushedData) {
   }
 }
 
-TEST(RebuiltMachine, RecordsARecoveryOnItsBase) {
+TEST(RebuiltMachine, RecordsARecoveryBasedOnTheLoadedState) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -142,7 +142,7 @@ TEST(RebuiltMachine, SealWritesVolatileCachesBack) {
   EXPECT_EQ(client.read(0), filled('v'));
 }
 
-TEST(RebuiltMachine, DigestIsOfTheVisibleData) {
+TEST(RebuiltMachine, DigestDependsOnlyOnTheVisibleData) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -163,7 +163,7 @@ TEST(RebuiltMachine, DigestIsOfTheVisibleData) {
   EXPECT_EQ(*stage.digest(), *before);
 }
 
-TEST(RebuiltMachine, RejectsStacksThatDoNotFit) {
+TEST(RebuiltMachine, RejectsStacksThatDoNotMatchTheRecording) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto path = folder / "array.hcrec";
@@ -238,7 +238,7 @@ TEST(RebuiltMachine, ADirtyDegradedArrayDoesNotStart) {
 }
 
 /// The stack has one cache above the array, and one above each member's log.
-TEST(RebuiltMachine, BatteryBackedContentsSurvive) {
+TEST(RebuiltMachine, BatteryBackedContentsSurviveAPowerCut) {
   constexpr const char* kPresto = "netra-raid5-presto";
   TemporaryFolder folder;
   const auto server = start_stages(1);

@@ -79,7 +79,7 @@ TEST(RecordedDisk, AUsedDiskShowsItsPriorContents) {
 /// A guest flushes without waiting for its write. The delay keeps the write in flight, so the flush
 /// does not cover it. Without the delay, the write would be answered before the guest sends the
 /// flush.
-TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
+TEST(RecordedDisk, ASlowDiskCanHaveWritesInFlightAtAFlush) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);
   LoadOrder slow = recorded_into({.sectors = kUsedSectors}, folder / "slow.hcrec");

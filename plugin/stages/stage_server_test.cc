@@ -66,7 +66,7 @@ std::filesystem::path record_a_run(StageServer& server, const std::filesystem::p
   return path;
 }
 
-TEST(StageServer, ALoadDropsEarlierWrites) {
+TEST(StageServer, ALoadDiscardsEarlierWrites) {
   const auto server = start_stages(1);
   const Loaded first = load(*server, blank(0));
   StageClient client(stage_of(*server, 0));
@@ -84,7 +84,7 @@ TEST(StageServer, ALoadDropsEarlierWrites) {
   EXPECT_EQ(stage_of(*server, 0).status().writes, 0U);
 }
 
-TEST(StageServer, StagesAreIndependent) {
+TEST(StageServer, StagesDoNotAffectEachOther) {
   const auto server = start_stages(2);
   const Loaded zero = load(*server, blank(0));
   const Loaded one = load(*server, blank(1, 8192));
@@ -260,7 +260,7 @@ TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   }
 }
 
-TEST(StageServer, ARecordingOnAStateHasItAsItsBase) {
+TEST(StageServer, ARecordingThatStartsFromAStateHasThatStateAsItsBase) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
@@ -288,7 +288,7 @@ TEST(StageServer, ARecordingOnAStateHasItAsItsBase) {
   EXPECT_EQ(client.read(128), filled('\0'));
 }
 
-TEST(StageServer, RejectsAnotherSizeUnderAConnection) {
+TEST(StageServer, RejectsALoadOfAnotherSizeWhileAClientIsConnected) {
   const auto server = start_stages(1);
   const Loaded before = load(*server, blank(0));
   TemporaryFolder folder;
@@ -308,7 +308,7 @@ TEST(StageServer, RejectsAnotherSizeUnderAConnection) {
   EXPECT_EQ(load(*server, blank(0, 8192)).sectors, 8192U) << "detached";
 }
 
-TEST(StageServer, RejectsMissingObjects) {
+TEST(StageServer, RejectsMissingFilesStatesAndStages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
   const auto run = record_a_run(*server, folder / "run.hcrec");
@@ -372,7 +372,7 @@ TEST(StageServer, ADiskOf320MiBCanBeWrittenCompletely) {
 }
 
 /// A sector whose write was rejected must not count as written.
-TEST(StageServer, RecordsAWriteWithoutRoomAsFailed) {
+TEST(StageServer, RecordsAWriteThatDoesNotFitAsFailed) {
   const TemporaryFolder folder;
   const auto server = start_stages(1, 16 * model::kSectorBytes);
   load(*server, recorded(blank(0), folder / "run.hcrec"));
@@ -483,7 +483,7 @@ TEST(StageServer, RecordsConcurrentRequests) {
       *digest);
 }
 
-TEST(StageServer, LoadsNextToBusyStages) {
+TEST(StageServer, LoadsAStateWhileOtherStagesAreBusy) {
   TemporaryFolder folder;
   const auto server = start_stages(3);
   const auto run = record_a_run(*server, folder / "run.hcrec");

@@ -61,7 +61,7 @@ struct SlowStage {
 };
 
 /// A connection must keep its disk, even if the next state has the same disks in a different order.
-TEST(Stage, AConnectionKeepsItsDisk) {
+TEST(Stage, AConnectionStaysBoundToItsDisk) {
   Stage stage("stage 0");
   const auto put = [&stage](std::vector<DiskInfo> disk_infos) {
     auto made = std::make_unique<BlockingContent>(std::move(disk_infos));
@@ -109,7 +109,7 @@ TEST(Stage, AFlushDoesNotCoverAWriteInFlight) {
 
 /// The server runs out of memory once. Later requests must be served, and the stage must accept
 /// another load.
-TEST(Stage, AnExceptionOnlyFailsTheRequest) {
+TEST(Stage, AnExceptionFailsOnlyTheCurrentRequest) {
   SlowStage slow;
   {
     StageClient client(slow.stage);
@@ -194,7 +194,7 @@ void expect_unreadable_until_written(StageClient& client) {
   EXPECT_EQ(client.read(0, bytes), 0);
 }
 
-TEST(Stage, AnUnreadableSectorIsEioUntilWritten) {
+TEST(Stage, ReadingAnUnreadableSectorFailsUntilItIsWritten) {
   TemporaryFolder folder;
   const auto path = record_an_unreadable_sector(folder, "blank");
   const auto server = start_stages(1);
@@ -206,7 +206,7 @@ TEST(Stage, AnUnreadableSectorIsEioUntilWritten) {
   EXPECT_EQ(client.read(0, bytes), EIO) << "unreadable in the state";
 }
 
-TEST(Stage, ADriveAboveReportsItAsWell) {
+TEST(Stage, AModelledDriveReportsUnreadableSectorsOfTheState) {
   TemporaryFolder folder;
   const auto path = record_an_unreadable_sector(folder, "hp-c2447");
   const auto server = start_stages(1);

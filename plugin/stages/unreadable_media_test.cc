@@ -131,7 +131,7 @@ TEST(UnreadableMedia, SectorsWrittenBackByACacheAreReadable) {
   EXPECT_EQ(client.read(80, bytes), EIO) << "the cache did not have this sector";
 }
 
-TEST(UnreadableMedia, ManyUnreadableSectorsAreNotLimitedByFaults) {
+TEST(UnreadableMedia, CanHaveMoreUnreadableSectorsThanTheLimitOnFaults) {
   constexpr const char* kDrive = "hp-c2447";
   TemporaryFolder folder;
   const auto path = folder / "many.hcrec";

@@ -42,7 +42,7 @@ TEST(CrashStateName, EachFormRoundTrips) {
   EXPECT_EQ(*parse_crash_state("d0w12"), *parse_crash_state("w12"));
 }
 
-TEST(CrashStateName, EachFormIsParsedCorrectly) {
+TEST(CrashStateName, EachFormIsParsed) {
   const auto lost = parse_crash_state("d2w1234!55-17.21~23:2x6");
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->base, Base::writes);

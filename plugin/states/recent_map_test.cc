@@ -21,7 +21,7 @@ TEST(RecentMap, EvictsTheLeastRecentlyUsed) {
   EXPECT_NE(kept.find(7), nullptr);
 }
 
-TEST(RecentMap, ReplacesWithoutEvictingAnother) {
+TEST(RecentMap, ReplacingAValueEvictsNoOtherKey) {
   RecentMap<int, int> kept(2);
   kept.put(1, 10);
   kept.put(2, 20);

@@ -141,7 +141,7 @@ TEST(RunHistory, AFlushCoversWritesAcknowledgedBeforeItsSubmission) {
   EXPECT_NE(image_error(*run, "d1w9").find("has 1 devices"), std::string::npos);
 }
 
-TEST(RunHistory, FailedFlushesAndWritesPromiseNothing) {
+TEST(RunHistory, FailedFlushesAndWritesMakeNothingDurable) {
   const TemporaryFolder folder;
   Script(folder / "r")
       .write(1, 0, 1)
@@ -176,7 +176,7 @@ TEST(RunHistory, ALostTrimLeavesTheOldBytes) {
   EXPECT_EQ(firsts(*run, "w6~3:1x1"), (Values{1, 1, 0, 1}));
 }
 
-TEST(RunHistory, APowerCutInsideTheRunStartsFromTheMedium) {
+TEST(RunHistory, StatesAfterAPowerCutInTheRunStartFromTheMedium) {
   const TemporaryFolder folder;
   Script(folder / "r")
       .write(1, 0, 1)
@@ -241,7 +241,7 @@ TEST(RunHistory, EveryStateMatchesTheReference) {
   }
 }
 
-TEST(RunHistory, DurableWritesAreInEveryState) {
+TEST(RunHistory, EveryStateContainsAllDurableWrites) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -434,7 +434,7 @@ TEST(RunHistory, FindsABaseNextToItsRecordingAndDevicesByName) {
             (Values{0, 2, 3, 0}));
 }
 
-TEST(RunHistory, MembersStopAtDifferentEvents) {
+TEST(RunHistory, MembersOfAnArrayCanStopAtDifferentEvents) {
   const TemporaryFolder folder;
   Script(folder / "r",
          {1, {{"md0", "raid1", 64, 1, false}, {"hd0", "t", 64, 1}, {"hd1", "t", 64, 1}}})
@@ -470,7 +470,7 @@ TEST(RunHistory, WithoutMediaEventsThereAreNoPhysicalStates) {
 
 /// A flipped bit in an archived recording must be reported as damage to the recording, not as a
 /// finding.
-TEST(RunHistory, DamagedBytesAreAnErrorOfTheirStates) {
+TEST(RunHistory, DamagedBytesCauseErrorsOnlyInStatesThatContainThem) {
   const TemporaryFolder folder;
   const fs::path path = folder / "run.rec";
   Script(path)

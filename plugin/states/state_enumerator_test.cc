@@ -112,7 +112,7 @@ void expect_same(const Contents& found, const Contents& expected, const std::str
   EXPECT_EQ(odd, 0U) << where << ": of " << found.size() << " contents";
 }
 
-TEST(StateEnumerator, ReorderFindsEverySubset) {
+TEST(StateEnumerator, ReorderStrategyFindsEverySubset) {
   const TemporaryFolder folder;
   int complete = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -131,7 +131,7 @@ TEST(StateEnumerator, ReorderFindsEverySubset) {
   EXPECT_GT(complete, 10);
 }
 
-TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
+TEST(StateEnumerator, PrefixLoseAllAndLyingFlushStrategiesCoverEveryCut) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -171,7 +171,7 @@ TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
   }
 }
 
-TEST(StateEnumerator, PhysicalFollowsTheMedium) {
+TEST(StateEnumerator, PhysicalStrategyFindsEveryStateOfTheMedium) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -186,7 +186,7 @@ TEST(StateEnumerator, PhysicalFollowsTheMedium) {
   }
 }
 
-TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
+TEST(StateEnumerator, TornStrategySplitsWritesBetweenPhysicalSectors) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -276,7 +276,7 @@ TEST(StateEnumerator, StrategiesShareTheBudgetWithoutDuplicates) {
   EXPECT_NE(Explored(folder / "r", options).names(), names);
 }
 
-TEST(StateEnumerator, ASmallBudgetCoversTheWholeRun) {
+TEST(StateEnumerator, SpreadsASmallBudgetOverTheWholeRun) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 11, {.sectors = 64, .steps = 1000, .media = false});
   for (const Strategy strategy :
@@ -291,7 +291,7 @@ TEST(StateEnumerator, ASmallBudgetCoversTheWholeRun) {
   }
 }
 
-TEST(StateEnumerator, StaysInRange) {
+TEST(StateEnumerator, StaysWithinTheGivenRangeOfEvents) {
   const TemporaryFolder folder;
   const RandomRun reference(folder / "r", 12, {.steps = 300});
   ExploreOptions options = all_of_it({Strategy::physical, Strategy::prefix, Strategy::reorder,
@@ -307,7 +307,7 @@ TEST(StateEnumerator, StaysInRange) {
   }
 }
 
-TEST(StateEnumerator, TheSameContentUnderANewMarkIsAnotherState) {
+TEST(StateEnumerator, TreatsEqualContentAfterANewMarkAsAnotherState) {
   const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 64, 1}}});
@@ -368,7 +368,7 @@ TEST(StateEnumerator, RejectsUnsupportedStrategies) {
   EXPECT_NE(refusal(folder / "d", options).find("event range: 5 to 4"), std::string::npos);
 }
 
-TEST(StateEnumerator, StrategiesHaveNames) {
+TEST(StateEnumerator, StrategyNamesRoundTrip) {
   for (int i = 0; i < 8; ++i)
     EXPECT_EQ(*parse_strategy(name(static_cast<Strategy>(i))), static_cast<Strategy>(i));
   const auto unknown = parse_strategy("re-order");
@@ -377,7 +377,7 @@ TEST(StateEnumerator, StrategiesHaveNames) {
 }
 
 // Three members of an array are written one after another, with a flush after every four stripes.
-TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
+TEST(StateEnumerator, MembersStopSeparatelyButNotBeforeAnAcknowledgedFlush) {
   const TemporaryFolder folder;
   {
     record::RecordingHeader header{1,
@@ -429,7 +429,7 @@ TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
 
 // The array writes a log on both members, and writes the data only after both members have
 // acknowledged the log.
-TEST(StateEnumerator, NothingIsSentAfterAnAnswerOfAStoppedMember) {
+TEST(StateEnumerator, OmitsRequestsThatDependOnAReplyOfAStoppedMember) {
   const TemporaryFolder folder;
   {
     record::RecordingHeader header{
@@ -471,7 +471,7 @@ TEST(StateEnumerator, NothingIsSentAfterAnAnswerOfAStoppedMember) {
   }
 }
 
-TEST(Subsets, TheListDoesNotDependOnTheBatches) {
+TEST(Subsets, AreTheSameWhateverTheBatchSize) {
   SubsetRequest request{30, {}, 5, 200};
   request.kinds = {std::vector<std::uint8_t>(30, 0)};
   request.kinds[0][3] = 1;

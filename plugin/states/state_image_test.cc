@@ -34,7 +34,7 @@ std::uint64_t digest_of(const Bytes& bytes) {
   return *store.digest();
 }
 
-TEST(OverlayStore, HoldsOnlyWrittenData) {
+TEST(OverlayStore, StoresOnlyWrittenData) {
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     const TemporaryFolder folder;
     const RandomRun reference(folder / "r", seed, {.sectors = 40});
@@ -119,7 +119,7 @@ TEST(StateImage, UnreadableSectorsAreReportedAndCountInTheDigest) {
   EXPECT_EQ(*store.digest(), *good->digest());
 }
 
-TEST(StateImage, KnownDigestsEndWithAChange) {
+TEST(StateImage, ChangesInvalidateKnownDigests) {
   const TemporaryFolder folder;
   {
     auto writer = record::RecordingWriter::create(folder / "r", {1, {{"hd0", "t", 16, 1}}});

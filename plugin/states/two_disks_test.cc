@@ -115,7 +115,7 @@ std::optional<Images> every_subset(const TwoDisks& reference) {
   return all;
 }
 
-TEST(TwoDisks, ReorderFindsEverySubsetOfBoth) {
+TEST(TwoDisks, ReorderStrategyFindsEverySubsetOfBothDisksWrites) {
   const TemporaryFolder folder;
   int complete = 0;
   for (std::uint64_t seed = 1; seed <= 60 && complete < 15; ++seed) {
@@ -135,7 +135,7 @@ TEST(TwoDisks, ReorderFindsEverySubsetOfBoth) {
   EXPECT_EQ(complete, 15);
 }
 
-TEST(TwoDisks, PrefixLoseAllAndLyingFlushFindEveryCut) {
+TEST(TwoDisks, PrefixLoseAllAndLyingFlushStrategiesCoverEveryCut) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 15; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -172,7 +172,7 @@ TEST(TwoDisks, PrefixLoseAllAndLyingFlushFindEveryCut) {
   }
 }
 
-TEST(TwoDisks, PhysicalIsBothMediaAtOneInstant) {
+TEST(TwoDisks, PhysicalStrategyShowsBothMediaAtTheSameInstant) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 15; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -189,7 +189,7 @@ TEST(TwoDisks, PhysicalIsBothMediaAtOneInstant) {
   }
 }
 
-TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
+TEST(TwoDisks, TornAndCombinedStrategiesYieldNoDuplicates) {
   const TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const fs::path path = folder / std::to_string(seed);
@@ -287,7 +287,7 @@ TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
   EXPECT_EQ(first_bytes("d1w5-"), std::pair(1, 0));
 }
 
-TEST(TwoDisks, AFlushedDiskAndItsLogLoseNothing) {
+TEST(TwoDisks, NothingIsLostOnceBothDisksAreFlushed) {
   const TemporaryFolder folder;
   ManualRun(folder / "r", two_disks(false))
       .write(0, 1)
@@ -300,7 +300,7 @@ TEST(TwoDisks, AFlushedDiskAndItsLogLoseNothing) {
             (std::set<std::string>{"a3-", "a7", "a7-", "a9"}));
 }
 
-TEST(TwoDisks, ASingleDiskHasTheSameStatesInBothModes) {
+TEST(TwoDisks, ASingleDiskHasTheSameStatesWithOrWithoutAllDisks) {
   const TemporaryFolder folder;
   record::RecordingHeader header{.seed = 1, .devices = {{"hd0", "t", kDiskSectors, 1}}};
   header.media = false;

@@ -63,7 +63,7 @@ class DatabaseFault : public ScratchFolder {
 
 /// Processes are killed at random points of their work, and the next process resumes this work.
 /// Every trial must exist exactly once, with all its rows.
-TEST_F(DatabaseFault, Kill9DoesNotLoseOrDuplicateFinishedTrials) {
+TEST_F(DatabaseFault, Kill9NeitherLosesNorDuplicatesFinishedTrials) {
   constexpr int kTrials = 60;
   const auto campaign = [&] {
     auto db = must(Database::open(file(), Database::Access::read_write));
@@ -191,7 +191,7 @@ TEST_F(DatabaseFault, RejectsADamagedFile) {
   expect_refused_and_untouched(whole.substr(0, whole.size() / 2), "is damaged");
 }
 
-TEST_F(DatabaseFault, AnEmptyFileIsANewDatabaseForAWriterOnly) {
+TEST_F(DatabaseFault, OnlyAWriterAcceptsAnEmptyFileAsANewDatabase) {
   std::ofstream(file()).flush();
   EXPECT_FALSE(Database::open(file(), Database::Access::read_only));
   EXPECT_TRUE(Database::open(file(), Database::Access::read_write));

@@ -115,7 +115,7 @@ TEST_F(DatabaseTest, ABenchmarkTrialRoundTripsWithItsMeasurements) {
             51'203);
 }
 
-TEST_F(DatabaseTest, AFailingMetricRollsBackTheTrial) {
+TEST_F(DatabaseTest, AnInvalidMetricRollsBackTheTrial) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   auto trial = some_bench_trial("k");
@@ -129,7 +129,7 @@ TEST_F(DatabaseTest, AFailingMetricRollsBackTheTrial) {
   EXPECT_FALSE(db.record_trial(run, trial)) << "no such scale";
 }
 
-TEST_F(DatabaseTest, AFailingStateRollsBackTheTrial) {
+TEST_F(DatabaseTest, AnInvalidStateRollsBackTheTrial) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   auto trial = some_explored_trial("k");
@@ -182,7 +182,7 @@ TEST_F(DatabaseTest, ForgettingTrialsMakesTheRunUnfinished) {
   EXPECT_FALSE(must(db.unfinished_run("abc")).has_value()) << "nothing must be left to do";
 }
 
-TEST_F(DatabaseTest, AFailingRowInTheMiddleRollsBackTheTrial) {
+TEST_F(DatabaseTest, AnInvalidRowInTheMiddleRollsBackTheTrial) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   auto trial = some_trial("ext4/d/w/0");
@@ -199,7 +199,7 @@ TEST_F(DatabaseTest, AFailingRowInTheMiddleRollsBackTheTrial) {
   must(db.record_trial(run, some_trial("ext4/d/w/0")));  // the database is still usable
 }
 
-TEST_F(DatabaseTest, ATrialIsRecordedOnceAndOnlyForAnExistingRun) {
+TEST_F(DatabaseTest, RejectsADuplicateTrialAndATrialOfAMissingRun) {
   auto db = must(Database::open(file(), Database::Access::read_write));
   const auto run = must(db.begin_run(some_run()));
   must(db.record_trial(run, some_trial("k")));
@@ -208,7 +208,7 @@ TEST_F(DatabaseTest, ATrialIsRecordedOnceAndOnlyForAnExistingRun) {
   EXPECT_EQ(must(db.finished_trials(run)).size(), 1U);
 }
 
-TEST_F(DatabaseTest, ReadOnlyNeedsAFileAndCannotWrite) {
+TEST_F(DatabaseTest, ReadOnlyAccessRequiresAFileAndCannotWrite) {
   const auto missing = Database::open(file(), Database::Access::read_only);
   ASSERT_FALSE(missing);
   EXPECT_FALSE(std::filesystem::exists(file()));

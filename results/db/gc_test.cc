@@ -92,7 +92,7 @@ TEST_F(GcTest, KeepsFailuresOnRequest) {
   EXPECT_EQ(gc().removed, 3U);
 }
 
-TEST_F(GcTest, NeverLeavesTheDatabasesFolder) {
+TEST_F(GcTest, RemovesNoFilesOutsideTheDatabasesFolder) {
   const fs::path victim = folder() / "victim";
   file(victim);
   file(folder() / "elsewhere.artefacts/victim");
@@ -132,7 +132,7 @@ TEST_F(GcTest, NeverLeavesTheDatabasesFolder) {
     EXPECT_TRUE(fs::exists(path)) << path;
 }
 
-TEST_F(GcTest, ForgetsMissingFilesAndKeepsFilesOfOtherRows) {
+TEST_F(GcTest, RemovesRowsOfMissingFilesAndKeepsFilesOfNewerRows) {
   trial("gone", "results.artefacts/run-1/gone");
   file(home() / "results.artefacts/shared");
   trial("old", "results.artefacts/shared");
@@ -145,7 +145,7 @@ TEST_F(GcTest, ForgetsMissingFilesAndKeepsFilesOfOtherRows) {
   EXPECT_TRUE(fs::exists(home() / "results.artefacts/shared"));
 }
 
-TEST_F(GcTest, ATrialWithoutADateIsRecentAndAnInvalidDateIsAnError) {
+TEST_F(GcTest, KeepsTrialsWithoutAValidDateAndRejectsAnInvalidCurrentDate) {
   file(home() / "results.artefacts/x");
   trial("x", "results.artefacts/x", "yesterday");
   EXPECT_EQ(gc().kept, 1U);

@@ -119,7 +119,7 @@ TEST_F(MergeTest, KeepsMeasurementsWithTheirPhase) {
             1);
 }
 
-TEST_F(MergeTest, JoinsDifferingValuesIntoAList) {
+TEST_F(MergeTest, CollectsDifferentVersionsInAList) {
   std::vector<std::filesystem::path> shards;
   for (unsigned i = 0; i < 3; ++i) {
     shards.push_back(shard(std::string(1, static_cast<char>('a' + i)), i, 3, true));
@@ -136,7 +136,7 @@ TEST_F(MergeTest, JoinsDifferingValuesIntoAList) {
   EXPECT_EQ(run.text(1), "no json");
 }
 
-TEST_F(MergeTest, LeavesAnUnfinishedRunWithoutAllShards) {
+TEST_F(MergeTest, MarksARunWithoutAllShardsAsUnfinished) {
   const auto outcome = must(merge({shard("a", 0, 3, true), shard("c", 2, 3, false)}));
   ASSERT_EQ(outcome.remarks.size(), 1U);
   EXPECT_NE(outcome.remarks[0].find("2 of 3 shards"), std::string::npos) << outcome.remarks[0];
@@ -157,7 +157,7 @@ TEST_F(MergeTest, MergesDuplicateTrialsOnce) {
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM run WHERE trials_planned = 3"), 1);
 }
 
-TEST_F(MergeTest, SeparatesOtherCampaignsAndSecondRuns) {
+TEST_F(MergeTest, KeepsOtherCampaignsAndSecondRunsSeparate) {
   const auto a = shard("a", 0, 1, true);
   const auto again = shard("a", 0, 1, true);  // adds a second run to the same file
   EXPECT_EQ(a, again);
@@ -196,7 +196,7 @@ TEST_F(MergeTest, KeepsRepeatedExperimentsAsTwoRuns) {
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(DISTINCT run_id) FROM trial"), 2);
 }
 
-TEST_F(MergeTest, OmitsCopiesOfAnExperiment) {
+TEST_F(MergeTest, MergesCopiesOfAnExperimentOnce) {
   {
     auto db = must(Database::open(folder() / "a.db", Database::Access::read_write));
     add_experiment(db, 4);
@@ -283,7 +283,7 @@ TEST_F(MergeTest, WritesNothingForUnreadableInput) {
   expect_refused({a, older}, "older version of headcrash");
 }
 
-TEST_F(MergeTest, KeepsAnExistingOutput) {
+TEST_F(MergeTest, DoesNotOverwriteAnExistingOutput) {
   const auto a = shard("a", 0, 2, true);
   std::filesystem::create_directories(output().parent_path());
   std::ofstream(output()) << "precious";
@@ -291,7 +291,7 @@ TEST_F(MergeTest, KeepsAnExistingOutput) {
   EXPECT_EQ(contents(output()), "precious");
 }
 
-TEST_F(MergeTest, ReportsMissingArtefacts) {
+TEST_F(MergeTest, CountsMissingArtefacts) {
   const auto a = shard("a", 0, 1, true);
   std::filesystem::remove(a.parent_path() / "trial-1" / "recording.hcr");
   EXPECT_EQ(must(merge({a})).artefacts_missing, 3U);

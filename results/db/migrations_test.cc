@@ -23,7 +23,7 @@ class MigrationsTest : public ScratchFolder {
   sqlite3* handle_ = nullptr;
 };
 
-TEST_F(MigrationsTest, NumbersTheEmbeddedFilesWithoutGaps) {
+TEST_F(MigrationsTest, VersionsOfEmbeddedFilesHaveNoGaps) {
   const auto known = known_migrations();
   ASSERT_EQ(known.size(), static_cast<std::size_t>(kSchemaVersion));
   for (std::size_t i = 0; i < known.size(); ++i)
@@ -86,7 +86,7 @@ TEST_F(MigrationsTest, KeepsControlsOfTheSecondSchema) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
-TEST_F(MigrationsTest, LeavesLoadAndFlushesEmptyForBenchmarksOfSchema8) {
+TEST_F(MigrationsTest, BenchmarksOfSchema8HaveNoLoadOrFlushRows) {
   auto migrations = known_migrations();
   const std::vector<Migration> eight(migrations.begin(), migrations.begin() + 8);
   ASSERT_TRUE(migrate(handle_, file(), eight));
@@ -103,7 +103,7 @@ TEST_F(MigrationsTest, LeavesLoadAndFlushesEmptyForBenchmarksOfSchema8) {
   EXPECT_EQ(must(inspect(handle_, file(), kSchemaVersion)), FileState::current);
 }
 
-TEST_F(MigrationsTest, KeepsTrialsOfSchema3AsCampaigns) {
+TEST_F(MigrationsTest, TrialsOfSchema3BecomeCampaignTrials) {
   const auto migrations = known_migrations();
   ASSERT_TRUE(migrate(handle_, file(), {migrations[0], migrations[1], migrations[2]}));
   ASSERT_TRUE(execute(

@@ -25,7 +25,7 @@ class OpeningTurns : public ScratchFolder {
   }
 };
 
-TEST_F(OpeningTurns, AreReleasedByTheirHolder) {
+TEST_F(OpeningTurns, AreExclusiveUntilReleased) {
   {
     const auto first = OpeningTurn::take(file(), milliseconds(0));
     ASSERT_TRUE(first);
@@ -35,7 +35,7 @@ TEST_F(OpeningTurns, AreReleasedByTheirHolder) {
   EXPECT_TRUE(OpeningTurn::take(folder() / "nowhere" / "results.db", milliseconds(0)));
 }
 
-TEST_F(OpeningTurns, FailWhileAServerHoldsTheFolder) {
+TEST_F(OpeningTurns, TimeOutWhileAServerLocksTheFolder) {
   const int store = lock_as_a_store();
   const auto refused = OpeningTurn::take(file(), milliseconds(50));
   close(store);
@@ -46,7 +46,7 @@ TEST_F(OpeningTurns, FailWhileAServerHoldsTheFolder) {
       << message;
 }
 
-TEST_F(OpeningTurns, AreWaitedForWhileADatabaseIsCreated) {
+TEST_F(OpeningTurns, CreatingADatabaseWaitsForItsTurn) {
   const int other = lock_as_a_store();
   std::thread later([other] {
     std::this_thread::sleep_for(milliseconds(100));

@@ -132,7 +132,7 @@ TEST_F(ReportTest, RejectsAnEmptyDatabaseAndAMissingRun) {
       << missing.error().message();
 }
 
-TEST_F(ReportTest, AcceptsRunsWithoutTrialsEndOrTimings) {
+TEST_F(ReportTest, AcceptsRunsWithoutTrialsEndTimeOrTimings) {
   auto db = database();
   SyntheticShape none;
   none.planned = 15;
@@ -156,7 +156,7 @@ TEST_F(ReportTest, AcceptsRunsWithoutTrialsEndOrTimings) {
   EXPECT_NE(untimed.find("2 of 2 file systems kept their promises"), std::string::npos);
 }
 
-TEST_F(ReportTest, AcceptsAReadOnlyDatabaseAndReportsAnUnusableFolder) {
+TEST_F(ReportTest, AcceptsAReadOnlyDatabaseButRejectsAnUnusableFolder) {
   {
     auto db = database();
     fill(db, three_cells());
@@ -168,7 +168,7 @@ TEST_F(ReportTest, AcceptsAReadOnlyDatabaseAndReportsAnUnusableFolder) {
   EXPECT_FALSE(refused.error().hint.empty());
 }
 
-TEST_F(ReportTest, GivesTheSummaryThePagesFigures) {
+TEST_F(ReportTest, SummaryContainsTheFiguresOfThePage) {
   auto db = database();
   const auto run = fill(db, three_cells());
   const auto json = must(report_summary(db, std::nullopt)).figures;
@@ -191,7 +191,7 @@ TEST_F(ReportTest, GivesTheSummaryThePagesFigures) {
   EXPECT_NE(page_of(db).find(status), std::string::npos);
 }
 
-TEST_F(ReportTest, LimitsTheScatterPlot) {
+TEST_F(ReportTest, LimitsThePointsOfTheScatterPlot) {
   auto db = database();
   auto shape = three_cells();
   for (auto& cell : shape.cells) cell.verdicts.resize(1);
@@ -205,7 +205,7 @@ TEST_F(ReportTest, LimitsTheScatterPlot) {
   EXPECT_LE(std::stoi(points[0]), 20'000);
 }
 
-TEST_F(ReportTest, GivesEachPartAnAddressAndListsEverySection) {
+TEST_F(ReportTest, EachPartHasALinkTargetAndContentsListEverySection) {
   auto db = database();
   auto shape = a_real_campaign();
   shape.requests = 40;
@@ -279,7 +279,7 @@ TEST_F(ReportTest, ShowsResponseTimesOfFlushesSeparately) {
       << "the workload excludes reads of the recovery";
 }
 
-TEST_F(ReportTest, ReducesLatenessWithoutLateRequestsToOneSentence) {
+TEST_F(ReportTest, ReducesLatenessToOneSentenceIfNoTrialWasLate) {
   auto db = database();
   auto shape = three_cells();
   const auto run = fill(db, shape);
@@ -295,7 +295,7 @@ TEST_F(ReportTest, ReducesLatenessWithoutLateRequestsToOneSentence) {
   EXPECT_NE(page_of(db, run).find("Late trials: 1 of 15"), std::string::npos);
 }
 
-TEST_F(ReportTest, CollapsesCautionsUnderTheirNumber) {
+TEST_F(ReportTest, CollapsesCautionsAndShowsTheirNumber) {
   auto db = database();
   auto shape = three_cells();
   shape.cells[0].verdicts[0] = "harness-error";
@@ -309,7 +309,7 @@ TEST_F(ReportTest, CollapsesCautionsUnderTheirNumber) {
   EXPECT_NE(page.find("<li>harness errors: 1 of 15"), std::string::npos);
 }
 
-TEST_F(ReportTest, WritesAPageForViewing) {
+TEST_F(ReportTest, WritesAPageForManualInspection) {
   const char* where = std::getenv("HEADCRASH_SHOW_REPORT");
   if (where == nullptr) GTEST_SKIP() << "HEADCRASH_SHOW_REPORT is not set";
   auto db = database();
@@ -345,7 +345,7 @@ std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int 
 /// Checks that the cost of an additional trial depends neither on the number of earlier trials, nor
 /// on how many requests of the trial were sampled. A report of 10 000 trials then takes only
 /// seconds.
-TEST_F(ReportTest, HasConstantCostPerTrialWithoutSamples) {
+TEST_F(ReportTest, CostsConstantTimePerTrialWithoutSamples) {
   const auto work = [&](std::size_t trials, int requests) {
     return work_of(folder() / fmt::format("{}-{}.db", trials, requests), trials, requests);
   };

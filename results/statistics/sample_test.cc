@@ -56,7 +56,7 @@ TEST(Bootstrap, IsReproducibleBySeed) {
 
 /// Checks that about 95 % of the intervals contain the known true mean, even with only three
 /// values.
-TEST(Bootstrap, CoversTheTrueMeanAtItsStatedRate) {
+TEST(Bootstrap, IntervalsCoverTheTrueMeanAtTheStatedRate) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal(50, 5);
   constexpr int kSamples = 400;
@@ -114,7 +114,7 @@ TEST(StudentTail, MatchesThePublishedTable) {
   }
 }
 
-TEST(Comparison, MatchesAPairedTestForPairs) {
+TEST(Comparison, MatchesAPairedTTestForPairs) {
   // The logarithms of the ratios are .1, .2 and .3, so their mean is .2 and the standard error is
   // .1 / sqrt(3). Thus t is 3.4641, with 2 degrees of freedom.
   const std::vector<double> base = {1, 1, 1}, now = {std::exp(.1), std::exp(.2), std::exp(.3)};
@@ -157,7 +157,7 @@ TEST(CorrectForNumber, StopsAtTheFirstInsignificantComparison) {
 
 /// Checks that a difference is found in at most 5 % of contests between equal entrants. Without the
 /// correction, a difference would be found in a third of these contests.
-TEST(CorrectForNumber, SeldomSeparatesEquals) {
+TEST(CorrectForNumber, SeldomSeparatesEqualEntrants) {
   constexpr std::size_t kContests = 100, kEntrants = 8, kRepetitions = 5;
   std::mt19937_64 random(7);
   std::normal_distribution<double> normal(0, .2);
@@ -185,7 +185,7 @@ TEST(CorrectForNumber, SeldomSeparatesEquals) {
 
 /// The expected numbers for `wild` (16 and 54) were computed by hand from the sample's standard
 /// deviation, 18.3, and from Student's t: 2.13 for 10 % and 2.01 for 5 %.
-TEST(Repetitions, MatchTheNeedOfTheSpread) {
+TEST(Repetitions, IncreaseWithTheSpreadAndThePrecision) {
   const std::vector<double> calm = {100, 100.1, 99.9, 100};
   EXPECT_EQ(repetitions_needed(calm, 0.05, 30), 4U);
   const std::vector<double> wild = {80, 120, 90, 110};

@@ -40,7 +40,7 @@ void put(model::SectorStore& store, Header header, std::vector<std::byte> table)
   ASSERT_TRUE(store.write(kHeaderSectors.at(header.slot()), encode(header)));
 }
 
-TEST(Format, StateRoundTrips) {
+TEST(Format, AStateRoundTrips) {
   const auto store =
       made({{"block-size", "1024"}, {"uuid", "01234567-89ab-cdef-0000-000000000000"}});
   State state = *state_of(*store);
@@ -74,7 +74,7 @@ TEST(Format, StateRoundTrips) {
   EXPECT_EQ(read->records[1].blocks, file.blocks);
 }
 
-TEST(Format, NewerValidHeaderIsUsed) {
+TEST(Format, UsesTheNewerValidHeader) {
   const auto store = made();
   State state = *state_of(*store);
   std::vector<std::byte> table;
@@ -92,7 +92,7 @@ TEST(Format, NewerValidHeaderIsUsed) {
   EXPECT_EQ(state_of(*store)->header.sequence, 1U);
 }
 
-TEST(Format, InvalidTablesAreRejected) {
+TEST(Format, RejectsInvalidTables) {
   struct Case {
     const char* what;
     std::function<void(std::vector<Record>&)> damage;
@@ -126,7 +126,7 @@ TEST(Format, InvalidTablesAreRejected) {
   }
 }
 
-TEST(Format, TableThatDoesNotMatchItsHeaderIsRejected) {
+TEST(Format, RejectsATableThatDoesNotMatchItsHeader) {
   const auto store = made();
   const Header header = state_of(*store)->header;
   std::vector<std::byte> sector(kSectorBytes);

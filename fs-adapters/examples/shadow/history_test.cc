@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Shadow, History,
                                          Arrangement{.name = "pages", .block_size = "4096"}),
                          [](const auto& made) { return made.param.name; });
 
-TEST_P(History, WithSeveralConcurrentUsers) {
+TEST_P(History, ConcurrentUsersSeeAndKeepTheirOwnChanges) {
   // HEADCRASH_SEEDS=N in the environment adds N seeds.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   const Arrangement& setup = GetParam();

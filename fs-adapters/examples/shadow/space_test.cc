@@ -27,7 +27,7 @@ void fill(Vfs& vfs) {
   ASSERT_TRUE(vfs.close(*file));
 }
 
-TEST(Space, FullDiskCanBeChangedAndEmptied) {
+TEST(Space, FilesOnAFullDiskCanBeChangedAndRemoved) {
   const auto disk = bench::make_disk(256 << 10, {{"block-size", "512"}});
   const std::uint64_t free = free_on(*disk);
   bench::Machine m(*disk);
@@ -61,7 +61,7 @@ TEST(Space, FullDiskCanBeChangedAndEmptied) {
   bench::expect_clean(*disk);
 }
 
-TEST(Space, OpenFileWithoutANameIsNotInTheTable) {
+TEST(Space, AnOpenUnlinkedFileIsNotInTheTable) {
   const auto disk = bench::make_disk(1 << 20, {});
   const std::uint64_t free = free_on(*disk);
   bench::Machine m(*disk);
@@ -87,7 +87,7 @@ TEST(Space, OpenFileWithoutANameIsNotInTheTable) {
   bench::expect_clean(*disk);
 }
 
-TEST(Space, TruncatedContentDoesNotReappear) {
+TEST(Space, TruncatedDataDoesNotReappear) {
   const auto disk = bench::make_disk(1 << 20, {});
   bench::Machine m(*disk);
   m.mount();
@@ -106,7 +106,7 @@ TEST(Space, TruncatedContentDoesNotReappear) {
 }
 
 /// Makes one disk request of each kind fail once, and retries the operation.
-TEST(Errors, LeaveThePreviousOrTheNextState) {
+TEST(Errors, LeaveTheStateBeforeOrAfterTheFailedOperation) {
   const auto plain = bench::make_disk(1 << 20, {});
   const Geometry geometry = Image::open(*plain)->header().geometry;
   struct Case {
@@ -142,7 +142,7 @@ TEST(Errors, LeaveThePreviousOrTheNextState) {
   }
 }
 
-TEST(Mount, RejectsBlocksWithTwoOwners) {
+TEST(Mount, RejectsBlocksThatBelongToTwoFiles) {
   const auto disk = bench::make_disk(1 << 20, {});
   bench::Machine m(*disk);
   m.mount();

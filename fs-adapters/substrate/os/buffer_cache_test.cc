@@ -93,7 +93,7 @@ TEST(BufferCache, DataDoesNotEvictReservedMetadata) {
       << "metadata beyond its pool goes first, least recently used";
 }
 
-TEST(BufferCache, WithoutAMetadataPoolEvictsLeastRecentlyUsed) {
+TEST(BufferCache, EvictsTheLeastRecentlyUsedWithoutAMetadataPool) {
   CachedWorld w({.bytes = 4 * 512});
   w.run_as_user([&] {
     const auto read = [&](std::int64_t block, Content content) {
@@ -130,7 +130,7 @@ TEST(BufferCache, DataMayUseIdleMetadataPool) {
   });
 }
 
-TEST(BufferCache, CountsDirtyMetadataByLastChange) {
+TEST(BufferCache, CountsDirtyMetadataByTimeOfTheLastChange) {
   CachedWorld w;
   w.run_as_user([&] {
     const auto counted = [&](TimeNs since) { return w.cache.dirty_metadata_since(since); };
@@ -188,7 +188,7 @@ TEST(BufferCache, ListsDirtyBlocksChangedSinceATime) {
   });
 }
 
-TEST(BufferCache, WritesDelayedAsyncAndSync) {
+TEST(BufferCache, SupportsDelayedAsynchronousAndSynchronousWrites) {
   CachedWorld w;
   w.run_as_user([&] {
     w.cache.write_delayed(w.fill({0, 1}, 10, 1));
@@ -252,7 +252,7 @@ TEST(BufferCache, WithoutBlockCopyASecondUpdaterWaitsForTheWrite) {
   EXPECT_EQ(w.medium.word(10), 1U);
 }
 
-TEST(BufferCache, WithBlockCopyUpdatersDoNotWaitAndVersionsArriveInOrder) {
+TEST(BufferCache, WithBlockCopyUpdatersDoNotWaitAndWritesStayInOrder) {
   CachedWorld w({.block_copy = true}, {{.copy_per_kib = 2000}, {}});
   w.run_as_user([&] {
     for (std::uint64_t version = 1; version <= 5; ++version) {
@@ -269,7 +269,7 @@ TEST(BufferCache, WithBlockCopyUpdatersDoNotWaitAndVersionsArriveInOrder) {
   EXPECT_EQ(w.cache.counters().lock_waits, 0U);
 }
 
-TEST(BufferCache, ACopyInFlightIsKnownAfterItsBlockIsEvicted) {
+TEST(BufferCache, TracksACopyInFlightAfterItsBlockIsEvicted) {
   CachedWorld w({.block_copy = true});
   w.run_as_user([&] {
     const BufferKey key{0, 1};
@@ -295,7 +295,7 @@ TEST(BufferCache, ACopyInFlightIsKnownAfterItsBlockIsEvicted) {
   });
 }
 
-TEST(BufferCache, BlocksOfZeroesNeedNoCopy) {
+TEST(BufferCache, WritesOfZeroedBlocksNeedNoCopy) {
   CachedWorld w({.block_copy = true}, {{.copy_per_kib = 2000}, {}});
   ASSERT_TRUE(w.medium.write(10, filled(1, 9)));
   w.run_as_user([&] {
@@ -307,7 +307,7 @@ TEST(BufferCache, BlocksOfZeroesNeedNoCopy) {
   EXPECT_EQ(w.medium.word(10), 0U);
 }
 
-TEST(BufferCache, WritesWithoutMemoryCostAreBounded) {
+TEST(BufferCache, NumberOfWritesInFlightIsBounded) {
   CachedWorld w({.block_copy = true, .writes_max = 3});
   w.run_as_user([&] {
     for (std::uint64_t block = 0; block < 20; ++block)
@@ -317,7 +317,7 @@ TEST(BufferCache, WritesWithoutMemoryCostAreBounded) {
   });
 }
 
-TEST(BufferCache, CopiesHaveASeparateLimit) {
+TEST(BufferCache, MemoryOfCopiesHasASeparateLimit) {
   CachedWorld w({.block_copy = true, .copies_bytes = 8192});
   w.run_as_user([&] {
     for (std::int64_t block = 0; block < 10; ++block)
@@ -329,7 +329,7 @@ TEST(BufferCache, CopiesHaveASeparateLimit) {
   EXPECT_EQ(w.medium.word(28), 7U);
 }
 
-TEST(BufferCache, DataIsNotLockedAndSentAsOfIssue) {
+TEST(BufferCache, DataIsNotLockedDuringAWriteAndIsWrittenAsIssued) {
   CachedWorld w;
   w.run_as_user([&] {
     w.cache.write_async(w.fill({7, 0}, 10, 1, 512, Content::data));
@@ -386,7 +386,7 @@ TEST(BufferCache, StreamingWriterWaitsForTheDisk) {
   }
 }
 
-TEST(BufferCache, HomeAndLengthCanChange) {
+TEST(BufferCache, AddressAndLengthOfABufferCanChange) {
   CachedWorld w;
   w.run_as_user([&] {
     w.cache.write_delayed(w.fill({5, 0}, 10, 1, 1024));
@@ -472,7 +472,7 @@ TEST(BufferCache, FlushFailsUntilTheFailedBlockIsWritten) {
   EXPECT_EQ(w.medium.word(10), 2U);
 }
 
-TEST(BufferCache, FlushReportsAnErrorThatAnotherCallerSaw) {
+TEST(BufferCache, FlushReportsAnErrorAlreadyReportedToAnotherCaller) {
   CachedWorld w({.block_copy = true});
   w.disk.bad_sectors = {10};
   w.spawn([&] { EXPECT_EQ(w.cache.write(w.fill({3, 0}, 10, 1)), Status::medium_error); });
@@ -505,7 +505,7 @@ TEST(BufferCache, AFailedBlockIsDirtyAndStaysCached) {
   }
 }
 
-TEST(BufferCache, FailedBlocksDoNotBlockCallersThatNeedRoom) {
+TEST(BufferCache, FailedBlocksDoNotBlockCallersThatNeedSpace) {
   CachedWorld w({.bytes = 2 * 512});
   w.disk.bad_sectors = {10, 30};
   w.spawn([&] {
@@ -600,7 +600,7 @@ TEST(BufferCache, FlushWaitsForWritesAlreadyInFlight) {
   });
 }
 
-TEST(BufferCache, ReadAheadDoesNotWaitAndNeedsRoom) {
+TEST(BufferCache, ReadAheadDoesNotWaitAndIsSkippedWithoutFreeMemory) {
   CachedWorld w({.bytes = 2 * 512});
   ASSERT_TRUE(w.medium.write(20, filled(1, 2)));
   w.run_as_user([&] {
@@ -699,7 +699,7 @@ TEST(BufferCache, HooksCanAddOrdering) {
   EXPECT_EQ(w.disk.log, (Log{"w5+1", "w900+1", "w100+1"}));
 }
 
-TEST(BufferCache, HooksSeeData) {
+TEST(BufferCache, HooksAreCalledForData) {
   CachedWorld w;
   UndoingHooks hooks(w.cache);
   w.cache.hooks(&hooks);
@@ -707,7 +707,7 @@ TEST(BufferCache, HooksSeeData) {
   EXPECT_EQ(hooks.log, (Log{"before 4", "after 4"}));
 }
 
-TEST(BufferCache, TheSweepMarksThenWrites) {
+TEST(BufferCache, TheSweepWritesOnlyBuffersMarkedEarlier) {
   CachedWorld w;
   w.run_as_user([&] {
     for (std::int64_t block = 0; block < 4; ++block)
@@ -724,7 +724,7 @@ TEST(BufferCache, TheSweepMarksThenWrites) {
   EXPECT_EQ(w.cache.dirty().size(), 3U);
 }
 
-TEST(BufferCache, PowerCutEndsAllWaitsAndKeepsState) {
+TEST(BufferCache, APowerCutEndsAllWaits) {
   for (const bool block_copy : {false, true}) {
     CachedWorld w({.bytes = 16 * 512, .block_copy = block_copy});
     UndoingHooks hooks(w.cache);

@@ -88,7 +88,7 @@ struct LogOwner final : BufferOwner {
   int asked = 0, flushes = 0;
 };
 
-TEST(BufferGather, TheCacheDoesNotWriteBuffersWithoutAHome) {
+TEST(BufferGather, TheCacheDoesNotWriteBuffersWithoutAnAddress) {
   GatherWorld w;
   w.run_as_user([&] {
     w.change({1, 0}, 7);
@@ -108,7 +108,7 @@ TEST(BufferGather, TheCacheDoesNotWriteBuffersWithoutAHome) {
   EXPECT_TRUE(w.disk.log.empty());
 }
 
-TEST(BufferGather, OneRequestMovesManyBuffersToNewHomes) {
+TEST(BufferGather, OneRequestWritesManyBuffersToNewAddresses) {
   for (const bool block_copy : {false, true}) {
     GatherWorld w({.block_copy = block_copy});
     w.run_as_user([&] {
@@ -191,7 +191,7 @@ TEST(BufferGather, MetadataIsLockedOrCopiedWhileWritten) {
   });
 }
 
-TEST(BufferGather, AFailedBufferIsDirtyAgainWithoutAHome) {
+TEST(BufferGather, AFailedWriteLeavesTheBufferDirtyAndWithoutAnAddress) {
   for (const bool block_copy : {false, true}) {
     GatherWorld w({.block_copy = block_copy});
     w.disk.bad_sectors = {501};
@@ -216,7 +216,7 @@ TEST(BufferGather, AFailedBufferIsDirtyAgainWithoutAHome) {
   }
 }
 
-TEST(BufferGather, AFailedRewriteKeepsItsHome) {
+TEST(BufferGather, AFailedRewriteKeepsTheBuffersAddress) {
   GatherWorld w;
   w.disk.bad_sectors = {500};
   w.run_as_user([&] {
@@ -268,7 +268,7 @@ TEST(BufferGather, ASecondWriteFailsWithTheFirst) {
   });
 }
 
-TEST(BufferGather, AReadOfADroppedBlockWaitsForItsSegment) {
+TEST(BufferGather, AReadOfADroppedBlockWaitsForTheBlocksWrite) {
   GatherWorld w({.block_copy = true});
   w.run_as_user([&] {
     w.change({1, 0}, 7);
@@ -334,7 +334,7 @@ TEST(BufferGather, AFailedWriteOfADiscardedBufferIsIgnored) {
   }
 }
 
-TEST(BufferGather, FlushCallsTheOwner) {
+TEST(BufferGather, FlushLetsTheOwnerWriteItsBuffers) {
   GatherWorld w;
   LogOwner log(w);
   w.run_as_user([&] {
@@ -353,7 +353,7 @@ TEST(BufferGather, FlushCallsTheOwner) {
   EXPECT_EQ(w.disk.log, (Log{"w10+1", "w1000+1", "w1001+1"}));
 }
 
-TEST(BufferGather, TheOwnerMakesRoomWithinTheSizeLimit) {
+TEST(BufferGather, TheOwnerFreesMemoryWithinTheSizeLimit) {
   GatherWorld w({.bytes = 16 * 512});
   LogOwner log(w);
   w.run_as_user([&] {
@@ -371,7 +371,7 @@ TEST(BufferGather, TheOwnerMakesRoomWithinTheSizeLimit) {
     EXPECT_EQ(w.medium.word(log.homes[{1, block}]), static_cast<std::uint64_t>(block) + 1);
 }
 
-TEST(BufferGather, CountsTheExcessIfTheOwnerCannotWrite) {
+TEST(BufferGather, CountsExcessMemoryIfTheOwnerCannotWrite) {
   GatherWorld w({.bytes = 4 * 512});
   LogOwner log(w);
   log.refuses = true;
@@ -387,7 +387,7 @@ TEST(BufferGather, CountsTheExcessIfTheOwnerCannotWrite) {
 
 /// Room is made by a separate fiber, the writer, which needs memory itself. The users that wait for
 /// room hold buffers, so the writer can only use the reserve.
-TEST(BufferGather, ASeparateWriterUsesTheReserve) {
+TEST(BufferGather, ASeparateWriterCanUseTheMemoryReserve) {
   GatherWorld w({.bytes = 16 * 512, .reserve_bytes = 2 * 512});
   struct Owner final : BufferOwner {
     explicit Owner(GatherWorld& world) : wake(world.executor) {}
@@ -457,7 +457,7 @@ TEST(BufferGather, ChargesCountAsCacheMemoryAndAreBounded) {
   EXPECT_DEATH(w.cache.uncharge(1), "released more memory than was charged");
 }
 
-TEST(BufferGather, UnchargedMemoryGoesToWaiters) {
+TEST(BufferGather, ReleasedMemoryGoesToWaiters) {
   GatherWorld w({.bytes = 4 * 512});
   struct Owner final : BufferOwner {
     bool need_room(std::size_t) override { return true; }
@@ -535,7 +535,7 @@ void log_history(std::uint64_t seed, bool block_copy) {
   EXPECT_EQ(w.cache.charged_bytes(), 0U);
 }
 
-TEST(BufferGather, RandomLogsReadTheNewestVersion) {
+TEST(BufferGather, ReadsOfRandomLogsReturnTheNewestVersion) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     log_history(seed, seed % 2 == 0);
@@ -543,7 +543,7 @@ TEST(BufferGather, RandomLogsReadTheNewestVersion) {
   }
 }
 
-TEST(BufferGather, PowerCutEndsAllWaits) {
+TEST(BufferGather, APowerCutEndsAllWaits) {
   GatherWorld w({.bytes = 16 * 512, .block_copy = true});
   LogOwner log(w);
   for (std::uint64_t user = 1; user <= 3; ++user)

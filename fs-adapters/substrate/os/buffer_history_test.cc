@@ -310,7 +310,7 @@ Shape shape_of(std::uint64_t seed) {
   return shape;
 }
 
-TEST(BufferHistory, AllWritesArriveAndReadersSeeTheNewest) {
+TEST(BufferHistory, AllWritesReachTheMediumAndReadersSeeTheNewest) {
   std::uint64_t forced = 0;
   std::uint64_t lock_waits = 0;
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
@@ -325,7 +325,7 @@ TEST(BufferHistory, AllWritesArriveAndReadersSeeTheNewest) {
   EXPECT_GT(lock_waits, 100U);
 }
 
-TEST(BufferHistory, HistoriesWithRollbackAndVeto) {
+TEST(BufferHistory, KeepsItsGuaranteesWithRollbackAndVeto) {
   int undone = 0;
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));

@@ -25,7 +25,7 @@ struct CpuWorld {
   void say(const Account& who) { log.push_back(std::to_string(executor.now()) + " " + who.name); }
 };
 
-TEST(Cpu, CostsComeFromMachineAndFileSystemTables) {
+TEST(Cpu, CombinesCostsOfTheMachineAndTheFileSystem) {
   const CpuCosts costs{{.system_call = 1,
                         .copy_per_kib = 2,
                         .transfer_per_kib = 3,
@@ -125,7 +125,7 @@ TEST(Cpu, AWaitingFiberReleasesTheProcessor) {
   EXPECT_EQ(w.log, (Log{"7 bob", "100 ann"}));
 }
 
-TEST(Cpu, WokenFibersPrecedeThoseThatHadASlice) {
+TEST(Cpu, WokenFibersRunBeforeFibersThatHaveUsedASlice) {
   CpuWorld w;
   for (Account* who : {&w.ann, &w.bob}) {
     w.executor.spawn(Kind::user, *who, [&w, who] {
@@ -168,7 +168,7 @@ TEST(Cpu, InterruptsDelayOnlyTheRunningFiber) {
   EXPECT_EQ(w.cpu.busy_ns(), 32);
 }
 
-TEST(Cpu, AfterHaltComputingTakesNoTime) {
+TEST(Cpu, ComputingTakesNoTimeAfterHalt) {
   CpuWorld w;
   int ended = 0;
   for (Account* who : {&w.ann, &w.bob, &w.cat}) {

@@ -245,7 +245,7 @@ std::vector<RequestId> ready_of_four(FlagMeaning flag, bool reads_bypass) {
   return changes.ready;
 }
 
-TEST(DiskOrder, EachFlagMeaningReleasesItsRequests) {
+TEST(DiskOrder, EachFlagMeaningReleasesTheExpectedRequests) {
   using Ids = std::vector<RequestId>;
   EXPECT_EQ(ready_of_four(FlagMeaning::full, false), (Ids{1}));
   EXPECT_EQ(ready_of_four(FlagMeaning::back, false), (Ids{1, 2}));
@@ -255,7 +255,7 @@ TEST(DiskOrder, EachFlagMeaningReleasesItsRequests) {
   EXPECT_EQ(ready_of_four(FlagMeaning::part, true), (Ids{1, 2, 4}));
 }
 
-TEST(DiskOrder, PartReleasesRequestsThatBackHolds) {
+TEST(DiskOrder, PartSemanticsReleaseRequestsThatBackSemanticsHold) {
   for (const FlagMeaning flag : {FlagMeaning::back, FlagMeaning::part}) {
     DiskOrder order(flag, false);
     DiskOrder::Changes changes;

@@ -187,7 +187,7 @@ std::size_t check_order(std::uint64_t seed, const DiskQueueOptions& options) {
   return std::max(w.first.most, w.second.most);
 }
 
-TEST(DiskOutstanding, OrderHoldsForAnyNumberOutstanding) {
+TEST(DiskOutstanding, OrderIsEnforcedForAnyNumberOfOutstandingRequests) {
   std::size_t most = 0;
   std::uint64_t seed = 0;
   for (const FlagMeaning flag :
@@ -232,7 +232,7 @@ struct SlowFlushes final : BlockDevice {
   BlockDevice& flushes;
 };
 
-TEST(DiskOutstanding, AnOrderFlushCoversOnlyEarlierWrites) {
+TEST(DiskOutstanding, AnOrderingFlushCoversOnlyEarlierWrites) {
   model::Simulation simulation;
   VirtualClock clock(simulation);
   bench::Medium medium(4096);
@@ -253,7 +253,7 @@ TEST(DiskOutstanding, AnOrderFlushCoversOnlyEarlierWrites) {
   });
 }
 
-TEST(DiskOutstanding, ReadsGoFirstWithinALimit) {
+TEST(DiskOutstanding, ReadsPrecedeWritesUpToALimit) {
   World w({.reads_first = true, .reads_in_row_max = 3});
   Issuing issuing(w.queue);
   w.run_as_user([&] {
@@ -265,7 +265,7 @@ TEST(DiskOutstanding, ReadsGoFirstWithinALimit) {
   EXPECT_EQ(w.disk.log, (Log{"w0+1", "r100+1", "r110+1", "r120+1", "w10+1", "r130+1", "r140+1"}));
 }
 
-TEST(DiskOutstanding, APriorityReadKeepsItsOrder) {
+TEST(DiskOutstanding, APriorityReadDoesNotPassAFlaggedWrite) {
   World w({.flag = FlagMeaning::part, .reads_first = true});
   Issuing issuing(w.queue);
   w.run_as_user([&] {
@@ -296,7 +296,7 @@ TEST(DiskOutstanding, EveryRequestIsEventuallyDispatched) {
   EXPECT_LE(far - w.disk.log.begin(), 11);
 }
 
-TEST(DiskOutstanding, TransferWaitsForRoomInTheQueue) {
+TEST(DiskOutstanding, TransferWaitsForSpaceInTheQueue) {
   World w({.requests_max = 4});
   for (int i = 0; i < 12; ++i)
     w.executor.spawn(Executor::Kind::user, w.account, [&, i] {
@@ -400,7 +400,7 @@ TEST(DiskOutstanding, FlushWithoutADiskCacheOnlyWaits) {
   EXPECT_EQ(w.disk.log, (Log{"w100+1"}));
 }
 
-TEST(DiskOutstanding, AReadSeesTheDisksCache) {
+TEST(DiskOutstanding, AReadReturnsDataInTheDisksCache) {
   World w;
   w.memory.write_cache(true);
   Issuing issuing(w.queue);

@@ -64,7 +64,7 @@ Log order_of(Schedule schedule, std::uint32_t concatenated = 128) {
   return w.disk.log;
 }
 
-TEST(DiskQueue, Schedules) {
+TEST(DiskQueue, EachScheduleServesRequestsInItsOrder) {
   EXPECT_EQ(order_of(Schedule::fcfs),
             (Log{"w100+8", "w300+16", "w40+8", "w90+8", "w200+8", "w120+8"}));
   EXPECT_EQ(order_of(Schedule::sstf),
@@ -107,7 +107,7 @@ TEST(DiskQueue, AReadSeesAQueuedWrite) {
   });
 }
 
-TEST(DiskQueue, TransferWaitsAndAccountsTheWait) {
+TEST(DiskQueue, TransferAccountsForTheTimeThatItWaits) {
   World w({}, {{.request_issued = 10'000, .interrupt = 20'000}, {}});
   std::vector<std::byte> bytes = filled(1, 5);
   w.run_as_user([&] {
@@ -124,7 +124,7 @@ TEST(DiskQueue, TransferWaitsAndAccountsTheWait) {
   EXPECT_EQ(w.medium.word(9), 5U);
 }
 
-TEST(DiskQueue, FollowersOfAFailedFlaggedWriteFail) {
+TEST(DiskQueue, WritesThatFollowAFailedFlaggedWriteFail) {
   World w({.flag = FlagMeaning::part, .reads_bypass = true});
   w.disk.bad_sectors = {100};
   Issuer issuer(w.queue);
@@ -216,7 +216,7 @@ TEST(DiskQueue, WithADiskCacheAWriteCompletesWithAFlush) {
   EXPECT_EQ(w.queue.counters().requests, 3U);
 }
 
-TEST(DiskQueue, WithADiskCacheAWriteBehindAnotherIsFlushedToo) {
+TEST(DiskQueue, WithADiskCacheAFlushSeparatesDependentWrites) {
   World w({.flush_for_order = true});
   Issuer issuer(w.queue);
   w.run_as_user([&] {
@@ -228,7 +228,7 @@ TEST(DiskQueue, WithADiskCacheAWriteBehindAnotherIsFlushedToo) {
   EXPECT_EQ(w.disk.log, (Log{"w100+1", "w200+1", "f0+0", "w300+1", "f0+0"}));
 }
 
-TEST(DiskQueue, OrderFlushesAreNotDelayedForever) {
+TEST(DiskQueue, OrderingFlushesAreNotDelayedForever) {
   World w({.flush_for_order = true});
   Issuer issuer(w.queue);
   w.run_as_user([&] {
@@ -342,7 +342,7 @@ QueueRun random_requests(std::uint64_t seed, const DiskQueueOptions& options) {
   return run;
 }
 
-TEST(DiskQueue, LastWritesAreOnTheMediumAndReadsSeeEarlierWrites) {
+TEST(DiskQueue, RandomWritesReachTheMediumAndReadsSeeEarlierWrites) {
   std::uint64_t seed = 0;
   for (const FlagMeaning flag :
        {FlagMeaning::full, FlagMeaning::back, FlagMeaning::part, FlagMeaning::ignore}) {

@@ -30,7 +30,7 @@ struct Emulated {
   Account account{.name = "ann"};
 };
 
-TEST(ModelDisk, RequestsTakeTheDrivesTimeAndReachTheMedium) {
+TEST(ModelDisk, RequestsTakeTheModelledTimeAndReachTheMedium) {
   Emulated e;
   EXPECT_EQ(e.disk.sectors(), e.hardware.profile.capacity_sectors);
   EXPECT_FALSE(e.disk.volatile_cache());
@@ -80,7 +80,7 @@ TEST(ModelDisk, APowerCutIsReported) {
   EXPECT_NE(problem.find("cannot be written: the power is off"), std::string::npos) << problem;
 }
 
-TEST(MemoryDisk, WithoutLatencyCompletesAfterStartReturns) {
+TEST(MemoryDisk, CompletesAfterStartReturnsEvenWithoutLatency) {
   bench::World w({}, {}, 0);
   const std::vector<std::byte> bytes = filled(2, 3);
   struct Done final : BlockDone {

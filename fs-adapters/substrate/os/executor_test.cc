@@ -60,7 +60,7 @@ TEST(Executor, SleepersWakeByTimeThenBySleepOrder) {
   EXPECT_EQ(w.log, (std::vector<std::string>{"10 1", "10 3", "20 2", "30 0"}));
 }
 
-TEST(Executor, HardwareEventsRunInTimeDuringASleep) {
+TEST(Executor, HardwareEventsRunOnTimeDuringASleep) {
   FiberWorld w;
   Calls event([&w] {
     EXPECT_EQ(w.executor.current(), nullptr);
@@ -77,7 +77,7 @@ TEST(Executor, HardwareEventsRunInTimeDuringASleep) {
   EXPECT_EQ(w.log, (std::vector<std::string>{"3 early", "5 event", "9 late"}));
 }
 
-TEST(Executor, RunEndsWithTheLastUserAndRunUntilRunsDaemons) {
+TEST(Executor, RunEndsWithTheLastUserButRunUntilRunsDaemonsToo) {
   FiberWorld w;
   w.executor.spawn(Kind::daemon, w.account, [&w] {
     while (!w.executor.halted()) {
@@ -155,7 +155,7 @@ TEST(Executor, ALockPassesToWaitersInOrder) {
   EXPECT_FALSE(lock.locked());
 }
 
-TEST(FiberLock, ReportsADeadlockThroughOtherHolders) {
+TEST(FiberLock, ReportsADeadlockThroughAChainOfHolders) {
   FiberWorld w;
   FiberLock first(w.executor), second(w.executor), third(w.executor);
   w.executor.spawn(Kind::user, w.account, [&] {
@@ -203,7 +203,7 @@ TEST(Executor, StacksAreReusedAndDeepRecursionFits) {
   EXPECT_EQ(sum, 1500U);
 }
 
-TEST(Executor, TheListenerIsCalledForEachStop) {
+TEST(Executor, TheListenerIsCalledEachTimeAFiberStops) {
   FiberWorld w;
   struct Listener : Executor::StopListener {
     void stopped(Fiber&) override { ++stops; }
@@ -372,7 +372,7 @@ TEST(WallClock, DoesNotSleepUntilAPastTime) {
   EXPECT_LT(times_slept() - before, 50) << "a wait for a past time takes the kernel's timer slack";
 }
 
-TEST(WallClock, CanCountFromTheEpoch) {
+TEST(WallClock, CanStartAtTheEpoch) {
   WallClock calendar(WallClock::Origin::epoch);
   WallClock machine;
   constexpr TimeNs kYear2020 = 1'577'836'800 * model::kSecondNs;

@@ -80,7 +80,7 @@ TEST(FaultyDisk, AFailedWriteLeavesTheSpecifiedPart) {
   EXPECT_EQ(w.medium.word(1), 8U);
 }
 
-TEST(FaultyDisk, FlushesFailToo) {
+TEST(FaultyDisk, CanFailFlushes) {
   FaultyWorld w({{.op = Op::flush, .nth = 2}});
   EXPECT_EQ(w.serve({Op::flush}), Status::ok);
   EXPECT_EQ(w.serve({Op::flush}), Status::medium_error);

@@ -42,11 +42,11 @@ std::string run_with_seed(std::uint64_t seed, std::uint32_t changes = 3) {
   return w.log;
 }
 
-TEST(FiberSchedule, WithoutAScheduleAPossibleSwitchDoesNothing) {
+TEST(FiberSchedule, FibersDoNotSwitchWithoutASchedule) {
   EXPECT_EQ(run_with_seed(0), std::string(12, 'a') + std::string(12, 'b') + std::string(12, 'c'));
 }
 
-TEST(FiberSchedule, SeedsGiveDifferentOrdersThatRepeat) {
+TEST(FiberSchedule, EachSeedGivesADifferentButRepeatableOrder) {
   std::set<std::string> different;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     EXPECT_EQ(run_with_seed(seed), run_with_seed(seed)) << seed;
@@ -55,7 +55,7 @@ TEST(FiberSchedule, SeedsGiveDifferentOrdersThatRepeat) {
   EXPECT_GT(different.size(), 50U);
 }
 
-TEST(FiberSchedule, WithoutChangesTheHighestPriorityRunsToItsEnd) {
+TEST(FiberSchedule, WithoutChangesTheFiberOfHighestPriorityRunsToItsEnd) {
   std::set<std::string> different;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const std::string log = run_with_seed(seed, 0);
@@ -66,7 +66,7 @@ TEST(FiberSchedule, WithoutChangesTheHighestPriorityRunsToItsEnd) {
   EXPECT_EQ(different.size(), 6U) << "all orders of three users";
 }
 
-TEST(FiberSchedule, OmitsChanges) {
+TEST(FiberSchedule, OmitsSelectedPriorityChanges) {
   const RandomPriorities whole({.seed = 7, .changes = 5});
   const RandomPriorities part({.seed = 7, .changes = 5, .omitted = 0b01010});
   ASSERT_EQ(whole.changes().size(), 5U);
@@ -97,7 +97,7 @@ TEST(FiberSchedule, WakesWaitersByPriority) {
   EXPECT_EQ(different.size(), 6U);
 }
 
-TEST(FiberSchedule, AHeldFiberLetsOthersRunForSomeTime) {
+TEST(FiberSchedule, AHeldFiberLetsOthersRunForAWhile) {
   std::size_t interrupted = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     ScheduledWorld w({.schedule = {.seed = seed, .changes = 6}});
@@ -143,7 +143,7 @@ TEST(ScheduleEnumerator, RunsEveryInterleavingOfTwoUsers) {
   EXPECT_EQ(different.size(), 20U) << "6 over 3";
 }
 
-TEST(ScheduleEnumerator, BoundsTheDeviations) {
+TEST(ScheduleEnumerator, LimitsTheNumberOfDeviationsFromFifo) {
   EXPECT_EQ(enumerated(0, 3).size(), 1U);
   const auto one = enumerated(1, 3);
   EXPECT_GT(one.size(), 3U);
@@ -151,7 +151,7 @@ TEST(ScheduleEnumerator, BoundsTheDeviations) {
   EXPECT_TRUE(one.contains("aaabbb"));
 }
 
-TEST(ScheduleEnumerator, NamesDeviations) {
+TEST(ScheduleEnumerator, NamesSchedulesByTheirDeviations) {
   ScheduleEnumerator schedule(1);
   EXPECT_EQ(schedule.name(), "FIFO");
   EXPECT_EQ(schedule.choose(2), 0U);

@@ -10,7 +10,7 @@ namespace headcrash::os {
 namespace {
 
 #ifdef HEADCRASH_ASAN
-TEST(SpareBytesDeathTest, ASanitizerDetectsUseOfABufferAfterItsEnd) {
+TEST(SpareBytesDeathTest, ASanitizerDetectsUseOfAReleasedBuffer) {
   SpareBytes spare;
   std::vector<std::byte> bytes = spare.take(512);
   const volatile std::byte* const old = bytes.data();

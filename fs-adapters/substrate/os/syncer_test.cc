@@ -51,7 +51,7 @@ TEST(Syncer, TheSweepWritesBuffersMarkedInThePreviousTurn) {
   }
 }
 
-TEST(Syncer, PeriodicWritesEverythingEachInterval) {
+TEST(Syncer, PeriodicPolicyWritesEverythingInEachInterval) {
   SyncedWorld w({.policy = Policy::periodic, .interval_ns = 30 * kSecondNs});
   w.executor.spawn(Executor::Kind::user, w.account, [&] {
     w.executor.sleep_until(29 * kSecondNs);
@@ -63,7 +63,7 @@ TEST(Syncer, PeriodicWritesEverythingEachInterval) {
   EXPECT_LT(w.written_after_s(2, 2), 30.3);
 }
 
-TEST(Syncer, IntervalCountsFromTheLastChangeAndWritesMetadataAtOnce) {
+TEST(Syncer, DelayCountsFromTheLastChangeAndMetadataIsNotDelayed) {
   SyncedWorld w({.policy = Policy::interval, .interval_ns = 10 * kSecondNs});
   w.executor.spawn(Executor::Kind::user, w.account, [&] {
     w.change(1, Content::data);
@@ -147,7 +147,7 @@ TEST(Syncer, ReportsTheDueTimeOfAChange) {
   EXPECT_EQ(due({.policy = Policy::write_through}, Content::data, since), kNow);
 }
 
-TEST(Syncer, ZeroDelayWritesAtTheNextTickAndEndlessNever) {
+TEST(Syncer, ZeroDelayWritesAtTheNextTickAndInfiniteDelayNever) {
   for (const TimeNs delay : {TimeNs{0}, model::kNever}) {
     SyncedWorld w({.policy = Policy::interval, .interval_ns = delay});
     w.executor.spawn(Executor::Kind::user, w.account, [&] {
@@ -162,7 +162,7 @@ TEST(Syncer, ZeroDelayWritesAtTheNextTickAndEndlessNever) {
   }
 }
 
-TEST(Syncer, MetadataCanWaitLikeData) {
+TEST(Syncer, MetadataCanBeDelayedLikeData) {
   SyncedWorld w(
       {.policy = Policy::interval, .interval_ns = 20 * kSecondNs, .metadata_waits = true});
   TimeNs inodes_due = 0;
@@ -180,7 +180,7 @@ TEST(Syncer, MetadataCanWaitLikeData) {
 }
 
 /// Chen's example: 10 MB of dirty data, a delay of at most 15 s, and a disk that writes 5 MB/s.
-TEST(Syncer, BurstStartsEarlyEnoughToFinishInTime) {
+TEST(Syncer, ABurstOfWritesStartsEarlyEnoughToFinishInTime) {
   constexpr std::uint64_t kMb = 1'000'000;
   const SyncerOptions chen{
       .policy = Policy::burst, .interval_ns = 15 * kSecondNs, .drain_bytes_per_s = 5 * kMb};
@@ -208,7 +208,7 @@ TEST(Syncer, PolicyNoneWritesNothing) {
   EXPECT_TRUE(w.cache.any_dirty());
 }
 
-TEST(Syncer, WorkRunsInOrderAtTheTickBeforeTheSweep) {
+TEST(Syncer, DeferredWorkRunsInOrderBeforeTheSweepOfATick) {
   SyncedWorld w({.policy = Policy::interval});
   Log log;
   const auto say = [&](const std::string& what) {

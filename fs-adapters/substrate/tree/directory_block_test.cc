@@ -53,7 +53,7 @@ TEST(DirectoryBlock, RemovalExtendsThePrecedingEntry) {
   EXPECT_EQ(add_entry(block, "third", 7, 8)->offset, 0U);
 }
 
-TEST(DirectoryBlock, CompactsScatteredRoom) {
+TEST(DirectoryBlock, CompactsScatteredFreeSpace) {
   auto block = chunks(1);
   std::vector<std::uint32_t> offsets;
   for (int i = 0; i < 42; ++i)
@@ -71,7 +71,7 @@ TEST(DirectoryBlock, CompactsScatteredRoom) {
   EXPECT_EQ(find_entry(block, std::string(40, 'n'))->offset, added->offset);
 }
 
-TEST(DirectoryBlock, EntriesDoNotCrossChunks) {
+TEST(DirectoryBlock, EntriesDoNotCrossChunkBoundaries) {
   auto block = chunks(2);
   for (int i = 0; i < 3; ++i)
     ASSERT_TRUE(add_entry(block, std::string(200, static_cast<char>('a' + i)), 5, 8));
@@ -128,7 +128,7 @@ NameSearch searched_slowly(std::span<const std::byte> block, std::string_view na
   return result;
 }
 
-TEST(DirectoryBlock, SearchBlockMatchesSingleSearches) {
+TEST(DirectoryBlock, SearchBlockMatchesSeparateSearches) {
   int found = 0, missed_with_room = 0, missed_without = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
@@ -158,7 +158,7 @@ TEST(DirectoryBlock, SearchBlockMatchesSingleSearches) {
   EXPECT_GT(std::min({found, missed_with_room, missed_without}), 100);
 }
 
-TEST(DirectoryBlock, ADamagedChunkIsReadToTheDamageAndNeverWritten) {
+TEST(DirectoryBlock, ADamagedChunkIsReadUpToTheDamageAndNeverChanged) {
   auto block = chunks(2);
   add_entry(block, 0, "one", 5, 8), add_entry(block, 0, "two", 6, 8),
       add_entry(block, 1, "three", 7, 8);

@@ -23,7 +23,7 @@ void expect_sound(TestMachine& m) {
   m.as_user([&] { EXPECT_EQ(m.file_system.inodes().problems(), Lines()); });
 }
 
-TEST(Tree, SeveralConcurrentUsers) {
+TEST(Tree, ConcurrentUsersSeeAndKeepTheirOwnChanges) {
   // HEADCRASH_SEEDS=N in the environment adds N seeds to the four that are always tested.
   const auto seeds = static_cast<std::uint32_t>(4 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
@@ -86,7 +86,7 @@ TEST(Tree, OpenWithCreateSucceedsWhileAnotherUserRemovesTheName) {
             });
 }
 
-TEST(Tree, OpenWithCreateOfALinkToNothingFails) {
+TEST(Tree, OpenWithCreateFailsForADanglingLink) {
   TestMachine m(100);
   m.as_user([&] {
     EXPECT_TRUE(m.file_system.symlink("nothing", "a"));
@@ -153,7 +153,7 @@ void make_cycle(TestMachine& m) {
   });
 }
 
-TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
+TEST(Tree, RemovalsInACycleOfDirectoriesTerminate) {
   TestMachine m(100);
   make_cycle(m);
   // One user holds e and waits for d, while the other user holds d and waits for e.
@@ -173,7 +173,7 @@ TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
 /// The rename locks d before e, and the removal locks e before d. A third fiber repeatedly locks d
 /// for a while, and the rename waits for d each time. In round number `rounds`, the removal waits
 /// for d as well.
-TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
+TEST(Tree, ARenameInACycleOfDirectoriesTerminates) {
   for (int rounds = 1; rounds < 8; ++rounds) {
     TestMachine m(100);
     make_cycle(m);

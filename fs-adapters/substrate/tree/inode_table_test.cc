@@ -59,7 +59,7 @@ TEST(InodeTable, UsersWaitWhileAnInodeIsLoaded) {
   EXPECT_EQ(got[0]->references, 3U);
 }
 
-TEST(InodeTable, AnInodeThatCannotBeLoadedIsNotKept) {
+TEST(InodeTable, AnInodeThatCannotBeLoadedIsDropped) {
   TableWorld w;
   int failed = 0;
   for (int user = 0; user < 2; ++user)
@@ -73,7 +73,7 @@ TEST(InodeTable, AnInodeThatCannotBeLoadedIsNotKept) {
   EXPECT_EQ(w.table.size(), 0U);
 }
 
-TEST(InodeTable, TheLeastRecentlyUsedIdleInodesAreForgotten) {
+TEST(InodeTable, DropsTheLeastRecentlyUsedIdleInodes) {
   TableWorld w;
   for (InodeNumber number = 20; number < 24; ++number) w.put(w.table.add(number));
   TableInode& oldest = *w.table.find(20);

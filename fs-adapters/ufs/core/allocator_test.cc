@@ -35,7 +35,7 @@ struct AllocatorWorld {
   Mounted m;
 };
 
-TEST(Allocator, ABlockFollowsThePreviousOne) {
+TEST(Allocator, PlacesABlockAfterTheFilesPreviousOne) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     const auto first = allocator.allocate(inode, 0, 0, 4);
@@ -49,7 +49,7 @@ TEST(Allocator, ABlockFollowsThePreviousOne) {
   });
 }
 
-TEST(Allocator, LeavesAGapBehindEachBlock) {
+TEST(Allocator, LeavesAGapAfterEachBlock) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     allocator.policy({.gap_blocks = 1});
@@ -62,7 +62,7 @@ TEST(Allocator, LeavesAGapBehindEachBlock) {
   });
 }
 
-TEST(Allocator, SpreadFilesBeginAnywhereAndAreContiguous) {
+TEST(Allocator, SpreadPlacementStartsFilesAnywhereButKeepsThemContiguous) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     allocator.policy({.placement = Placement::spread});
@@ -96,7 +96,7 @@ TEST(Allocator, IndirectBlocksGoToAGroupWithAverageFreeSpace) {
   });
 }
 
-TEST(Allocator, FragmentsShareBlocks) {
+TEST(Allocator, PlacesFragmentsInPartlyUsedBlocks) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     const std::uint32_t blocks = w.volume().super.total.free_blocks;
@@ -107,7 +107,7 @@ TEST(Allocator, FragmentsShareBlocks) {
   });
 }
 
-TEST(Allocator, NothingIsAllocatedTwice) {
+TEST(Allocator, AllocatesNoSpaceTwice) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     std::set<FragmentAddress> taken;
@@ -142,7 +142,7 @@ TEST(Allocator, TheReserveIsNotAllocated) {
   });
 }
 
-TEST(Allocator, ExtendsIntoTheLastFreeFragment) {
+TEST(Allocator, CanExtendAFragmentIntoTheLastFreeOne) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     const auto block = allocator.allocate(inode, 0, 0, 4);
@@ -157,7 +157,7 @@ TEST(Allocator, ExtendsIntoTheLastFreeFragment) {
   });
 }
 
-TEST(Allocator, AFragmentGrowsInPlaceIfThereIsRoom) {
+TEST(Allocator, AFragmentGrowsInPlaceIfItsNeighbourIsFree) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     const auto at = allocator.allocate(inode, 0, 0, 4);
@@ -171,7 +171,7 @@ TEST(Allocator, AFragmentGrowsInPlaceIfThereIsRoom) {
   });
 }
 
-TEST(Allocator, DirectoriesSpreadAndFilesStayInTheirGroup) {
+TEST(Allocator, SpreadsDirectoriesButKeepsFilesInTheirDirectorysGroup) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode&) {
     std::set<std::uint32_t> groups;
@@ -215,7 +215,7 @@ TEST(Allocator, RejectsFreeingUnusedSpace) {
   });
 }
 
-TEST(Allocator, TotalsMatchTheGroups) {
+TEST(Allocator, TotalsMatchTheSumsOfTheGroups) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {
     for (std::uint32_t i = 0; i < 40; ++i) {

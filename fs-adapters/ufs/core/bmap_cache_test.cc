@@ -28,7 +28,7 @@ FsckReport checked(const model::SectorStore& store) {
   return report ? *std::move(report) : FsckReport{};
 }
 
-TEST(BmapCache, CoversPointersOfOneIndirectBlock) {
+TEST(BmapCache, CachesPointersOfOneIndirectBlock) {
   const Geometry geometry(superblock_for_tests());
   BmapCache cache(20, false);
   EXPECT_TRUE(cache.empty());
@@ -62,7 +62,7 @@ TEST(BmapCache, CoversPointersOfOneIndirectBlock) {
   }
 }
 
-TEST(BmapCache, IsUsedOnlyIfSound) {
+TEST(BmapCache, RejectsInvalidContents) {
   const Geometry geometry(superblock_for_tests());
   const auto sound = [&](std::uint64_t first, std::uint64_t last, bool alone) {
     BmapCache cache(first, alone);
@@ -97,7 +97,7 @@ TEST(BmapCache, ImageReaderUsesTheBmapCache) {
   EXPECT_TRUE(checked(*tree.store).nothing_found()) << bench::findings_of(checked(*tree.store));
 }
 
-TEST(BmapCache, IsRemovedIfItsIndirectBlockIsMissing) {
+TEST(BmapCache, IsClearedIfItsIndirectBlockIsMissing) {
   TestTree tree(kSmall);
   ImageWriter writer(*tree.store);
   BmapCache cache(20, false);
@@ -113,7 +113,7 @@ TEST(BmapCache, IsRemovedIfItsIndirectBlockIsMissing) {
   }
 }
 
-TEST(BmapCache, LosesAddressesThatAreWrongOrBeyondTheEnd) {
+TEST(BmapCache, InvalidAddressesAndAddressesBeyondTheEndAreRemoved) {
   TestTree tree(kSmall);
   ImageWriter writer(*tree.store);
   BmapCache cache = writer.cache_last_blocks(tree.large, 4);
@@ -157,7 +157,7 @@ TEST(BmapCache, IsCheckedBeforeUseInAMountedInode) {
 /// fsynced data must be readable, both before and after a repair.
 class BmapCuts : public testing::TestWithParam<const char*> {};
 
-TEST_P(BmapCuts, KeepFsyncedData) {
+TEST_P(BmapCuts, PreserveFsyncedData) {
   constexpr std::uint64_t kBlock = 512;
   Mounted m(bench::setup_named(GetParam()), {.device_bytes = 2 << 20,
                                              .mkfs = {.block_bytes = kBlock,

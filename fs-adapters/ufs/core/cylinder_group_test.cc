@@ -26,7 +26,7 @@ struct Bench {
   CylinderGroup group() { return {geometry, header, 1}; }
 };
 
-TEST(CylinderGroup, ANewGroupHasItsDataFree) {
+TEST(CylinderGroup, ANewGroupHasAllItsDataBlocksFree) {
   Bench bench;
   CylinderGroup group = bench.group();
   const Summary totals = group.totals();
@@ -48,7 +48,7 @@ TEST(CylinderGroup, RejectsAnotherGroupsHeader) {
   }
 }
 
-TEST(CylinderGroup, BestFitTakesTheSmallestRun) {
+TEST(CylinderGroup, BestFitTakesTheSmallestSufficientRun) {
   Bench bench;
   CylinderGroup group = bench.group();
   EXPECT_FALSE(group.find_fragments(0, 2)) << "whole blocks are not broken";

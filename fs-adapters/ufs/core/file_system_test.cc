@@ -18,7 +18,7 @@ class EveryScheme : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Ufs, EveryScheme, testing::ValuesIn(bench::all_setups()),
                          bench::test_name);
 
-TEST_P(EveryScheme, NamesFilesAndLinks) {
+TEST_P(EveryScheme, SupportsFilesDirectoriesAndLinks) {
   Mounted m(GetParam());
   m.mount();
   m.as_user([&] {
@@ -104,7 +104,7 @@ TEST_P(EveryScheme, APathCanBeginWithAnInode) {
   bench::expect_clean(*m.store);
 }
 
-TEST_P(EveryScheme, RenamesOfAllKinds) {
+TEST_P(EveryScheme, SupportsAllKindsOfRename) {
   Mounted m(GetParam());
   m.mount();
   m.as_user([&] {
@@ -140,7 +140,7 @@ TEST_P(EveryScheme, RenamesOfAllKinds) {
   bench::expect_clean(*m.store);
 }
 
-TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
+TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevelsOfIndirection) {
   Mounted m(GetParam(), {.device_bytes = 16 << 20, .cache_bytes = 256 << 10});
   m.mount();
   m.as_user([&] {
@@ -185,7 +185,7 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
   bench::expect_clean(*m.store);
 }
 
-TEST_P(EveryScheme, NoSpaceLeavesFilesUnchanged) {
+TEST_P(EveryScheme, AFullDiskLeavesFilesUnchanged) {
   Mounted m(GetParam(),
             {.device_bytes = 2 << 20,
              .mkfs = {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 16384}});
@@ -337,7 +337,7 @@ TEST_P(SeveralUsers, CannotRenameIntoAConcurrentlyRemovedDirectory) {
   end();
 }
 
-TEST_P(EveryScheme, AWriteWithoutRoomLeavesTheFileUnchanged) {
+TEST_P(EveryScheme, AWriteThatDoesNotFitLeavesTheFileUnchanged) {
   Mounted m(GetParam(), {.device_bytes = 2 << 20});
   m.mount();
   m.as_user([&] {
@@ -359,7 +359,7 @@ TEST_P(EveryScheme, AWriteWithoutRoomLeavesTheFileUnchanged) {
 }
 
 /// The last block of "f" must move to the block of "gone", and then leaves enough space behind.
-TEST_P(EveryScheme, AWriteIsRefusedOnlyIfItFailsAgainAfterASync) {
+TEST_P(EveryScheme, AWriteFailsForLackOfSpaceOnlyIfASyncDoesNotHelp) {
   Mounted m(GetParam(),
             {.device_bytes = 2 << 20,
              .mkfs = {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 16384}});
@@ -386,7 +386,7 @@ TEST_P(EveryScheme, AWriteIsRefusedOnlyIfItFailsAgainAfterASync) {
   bench::expect_clean(*m.store);
 }
 
-TEST_P(EveryScheme, PowerCutUnwindsAllFibers) {
+TEST_P(EveryScheme, APowerCutEndsAllFibers) {
   Mounted m(GetParam());
   m.mount();
   int stopped = 0;

@@ -80,7 +80,7 @@ class FsyncNames : public testing::TestWithParam<Setup> {
 };
 INSTANTIATE_TEST_SUITE_P(Ufs, FsyncNames, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
-TEST_P(FsyncNames, AfterTheInodeWasEvicted) {
+TEST_P(FsyncNames, PersistsNamesAfterTheInodeWasEvicted) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     const auto other = [](int i) { return "others/" + std::to_string(i); };
@@ -102,7 +102,7 @@ TEST_P(FsyncNames, AfterTheInodeWasEvicted) {
   end();
 }
 
-TEST_P(FsyncNames, BelowNewDirectories) {
+TEST_P(FsyncNames, PersistsNamesBelowNewDirectories) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     for (const char* folder : {"a", "a/b", "a/b/c"}) ASSERT_TRUE(fs.mkdir(folder, 0755));
@@ -116,7 +116,7 @@ TEST_P(FsyncNames, BelowNewDirectories) {
 
 /// A directory and a file in it are already on the disk. The directory is then moved into a new
 /// directory that has not been written.
-TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewDirectory) {
+TEST_P(FsyncNames, PersistsNamesAfterTheDirectoryMovedIntoANewDirectory) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     ASSERT_TRUE(fs.mkdir("a", 0755));
@@ -133,7 +133,7 @@ TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewDirectory) {
   end();
 }
 
-TEST_P(FsyncNames, InADirectoryThatGrows) {
+TEST_P(FsyncNames, PersistsNamesInADirectoryThatGrows) {
   const auto path = [](int i) { return "d/" + std::string(60, 'n') + std::to_string(i); };
   constexpr int kFiles = 70;
   m_.as_user([&] {
@@ -151,7 +151,7 @@ TEST_P(FsyncNames, InADirectoryThatGrows) {
   end();
 }
 
-TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
+TEST_P(FsyncNames, PersistsNamesInBlocksBelowADirectorysIndirectBlock) {
   if (GetParam().control)
     GTEST_SKIP() << "control schemes do not write indirect blocks of directories";
   const auto path = [](int i) { return "d/" + std::string(250, 'n') + std::to_string(i); };
@@ -175,7 +175,7 @@ TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
 
 /// Before the fsync, the syncer issues the write of the indirect block, and the cache evicts the
 /// block's buffer. With -CB, a copy of the block is then in flight.
-TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
+TEST_P(FsyncNames, PersistsDataWhileAnIndirectBlockIsInFlight) {
   constexpr std::uint64_t kBehindTwelveBlocks = std::uint64_t{12} * 4096;
   const std::string text = "kept";
   m_.as_user([&] {
@@ -206,7 +206,7 @@ TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
 
 /// When the second fsync begins, the first one is already writing a name that both of them need.
 /// The second one must wait for that write, too.
-TEST_P(FsyncNames, DuringAConcurrentFsyncOfANeighbour) {
+TEST_P(FsyncNames, PersistsNamesDuringAConcurrentFsyncOfANeighbour) {
   const std::array<std::string, 3> paths{"d/e/f0", "d/e/f1", "d/f2"};
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
@@ -228,7 +228,7 @@ TEST_P(FsyncNames, DuringAConcurrentFsyncOfANeighbour) {
 
 /// Tests rule R1 when the directory must grow for the new name. As long as nothing points to the
 /// new block, a crash would lose the names in it.
-TEST_P(FsyncNames, AfterARenameIntoAGrowingDirectory) {
+TEST_P(FsyncNames, KeepsANameDuringARenameIntoAGrowingDirectory) {
   if (GetParam().control || replays(m_))
     GTEST_SKIP() << "enforces no rule, or enforces it in a replay";
   m_.as_user([&] {
@@ -278,7 +278,7 @@ TEST(PendingNames, AreRemovedByFsyncAndBySync) {
 }
 
 /// An fsync does not remove pending names that were added while it was writing.
-TEST(PendingNames, NewerNotesStay) {
+TEST(PendingNames, NamesAddedDuringAnFsyncStayPending) {
   Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();
   m.as_user([&] {
@@ -302,7 +302,7 @@ TEST(PendingNames, NewerNotesStay) {
   m.unmount();
 }
 
-TEST(PendingNames, WrittenNotesAreDroppedWhenThereAreMany) {
+TEST(PendingNames, WrittenNamesAreDroppedOnceThereAreMany) {
   Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();
   m.as_user([&] {

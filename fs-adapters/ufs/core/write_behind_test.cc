@@ -82,7 +82,7 @@ TEST(WriteBehind, LimitsEachFileSeparately) {
 
 class WritingBehind : public testing::TestWithParam<bench::Setup> {};
 
-TEST_P(WritingBehind, KeepsDataUnderEveryScheme) {
+TEST_P(WritingBehind, PreservesDataWithEveryScheme) {
   bench::Setup setup = GetParam();
   setup.mount.write_behind_bytes = 4 * kFullBlock;
   Mounted m(setup);

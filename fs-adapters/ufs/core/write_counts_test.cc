@@ -56,7 +56,7 @@ void expect_near(double got, double real) {
   EXPECT_NEAR(got, real, std::max(6.0, 0.15 * real));
 }
 
-TEST(WriteCounts, ConventionalMatchesBsd) {
+TEST(WriteCounts, TheConventionalSchemeMatchesBsd) {
   const Writes w = writes_of(bench::setup_named("conventional-bsd"));
   expect_near(w.create, 608);
   expect_near(w.create_flush, 307);
@@ -64,7 +64,7 @@ TEST(WriteCounts, ConventionalMatchesBsd) {
   expect_near(w.remove_flush, 8);
 }
 
-TEST(WriteCounts, NoOrderMatchesAsync) {
+TEST(WriteCounts, TheNoOrderSchemeMatchesAsyncMounts) {
   const Writes w = writes_of(bench::setup_named("no-order"));
   expect_near(w.create, 1);
   expect_near(w.create_flush, 310);
@@ -74,7 +74,7 @@ TEST(WriteCounts, NoOrderMatchesAsync) {
 
 /// Sprite OFS waits for only one kind of metadata write, the write of a removed inode (Rosenblum
 /// 1992, section 6.2.1.1).
-TEST(WriteCounts, NoOrderCanWaitForRemovedInodes) {
+TEST(WriteCounts, TheNoOrderSchemeCanWaitForRemovedInodes) {
   bench::Setup setup = bench::setup_named("no-order");
   setup.mount.options.removed_inode = LastWrite::synchronous;
   const Writes w = writes_of(setup);
@@ -82,13 +82,13 @@ TEST(WriteCounts, NoOrderCanWaitForRemovedInodes) {
   expect_near(w.remove, 300);
 }
 
-TEST(WriteCounts, PaperConventionalWritesOncePerCreate) {
+TEST(WriteCounts, ThePapersConventionalSchemeWritesOncePerCreate) {
   const Writes w = writes_of(bench::setup_named("conventional"));
   expect_near(w.create, 304);
   expect_near(w.remove, 600);
 }
 
-TEST(WriteCounts, SoftUpdatesWriteLittleMoreThanNoOrder) {
+TEST(WriteCounts, SoftUpdatesWriteLittleMoreThanTheNoOrderScheme) {
   const Writes w = writes_of(bench::setup_named("soft-updates"));
   EXPECT_EQ(w.create, 0);
   EXPECT_EQ(w.remove, 0);
@@ -99,7 +99,7 @@ TEST(WriteCounts, SoftUpdatesWriteLittleMoreThanNoOrder) {
 /// For comparison, NetBSD's write-ahead metadata journal (WAPBL) writes 0 blocks for the creations,
 /// 303 for the sync after them, 11 for the removals and 3 for the last sync. Our last sync may
 /// write more, because a sync also writes all blocks in place.
-TEST(WriteCounts, AJournalWritesLittleMoreThanNoOrder) {
+TEST(WriteCounts, AJournalWritesLittleMoreThanTheNoOrderScheme) {
   const Writes w = writes_of(bench::journal_setup());
   EXPECT_LT(w.create, 15);
   expect_near(w.create_flush, 303);

@@ -12,7 +12,7 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-TEST(Format, SuperblockRoundTripKeepsUnknownFields) {
+TEST(Format, SuperblockRoundTripsWithUnknownFields) {
   Superblock s = superblock_for_tests();
   s.total = {.directories = 3, .free_blocks = 4, .free_inodes = 5, .free_fragments = 6};
   s.clean = true, s.written_at = 77, s.id = {8, 9}, s.group_rotor = 1,
@@ -54,7 +54,7 @@ TEST(Format, RejectsSuperblocksThatWouldOverflow) {
   EXPECT_NE(problem([](Superblock& s) { s.header_bytes = 9000; }), "");
 }
 
-TEST(Format, InodeRoundTrip) {
+TEST(Format, InodeRoundTrips) {
   Inode inode{{.mode = 0100644,
                .links = 2,
                .size_bytes = 1ULL << 33,
@@ -76,7 +76,7 @@ TEST(Format, InodeRoundTrip) {
   EXPECT_EQ(load32(bytes, kInodeIndirectOffset), 200U);
 }
 
-TEST(Format, ShortTargetsAreStoredInThePointers) {
+TEST(Format, ShortLinkTargetsAreStoredInTheInode) {
   Inode inode{{.mode = kTypeSymlink | 0777}};
   const std::string target(59, 'x');
   set_inline_target(inode, target);
@@ -106,7 +106,7 @@ TEST(Geometry, GroupsAreContiguous) {
   EXPECT_EQ(place.offset, 128U);
 }
 
-TEST(Geometry, PathsFollowTheLevels) {
+TEST(Geometry, PathsPassThroughTheLevelsOfIndirection) {
   const Geometry g(superblock_for_tests(4096, 512));
   const std::uint64_t n = 1024;
   EXPECT_EQ(g.path_of(11).levels, 0U);
@@ -124,7 +124,7 @@ TEST(Geometry, PathsFollowTheLevels) {
   EXPECT_EQ(g.blocks_within(1), 12 + n);
 }
 
-TEST(Geometry, OnlyTheLastDirectBlockHasFragments) {
+TEST(Geometry, OnlyTheLastDirectBlockCanConsistOfFragments) {
   const Geometry g(superblock_for_tests());
   EXPECT_EQ(g.fragments_of_block(1, 0), 1U);
   EXPECT_EQ(g.fragments_of_block(1025, 0), 2U);

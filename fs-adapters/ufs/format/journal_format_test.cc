@@ -110,7 +110,7 @@ TEST(JournalFormat, AMissingPartOfACommittedTransactionIsDamage) {
   }
 }
 
-TEST(JournalFormat, RejectsImagesOutsideMetadataAndData) {
+TEST(JournalFormat, RejectsBlockImagesOutsideMetadataAndDataAreas) {
   JournalledImage image;
   const Geometry geometry(image.super);
   const auto damage = [&](FragmentAddress home, std::uint32_t fragments) {
@@ -153,7 +153,7 @@ TEST(JournalFormat, RejectsAnInvalidJournalSuperblock) {
   EXPECT_FALSE(decode_journal_superblock(std::array<std::byte, kSectorBytes>{}, image.super));
 }
 
-TEST(JournalFormat, RejectsAnAreaOutsideOneGroupsData) {
+TEST(JournalFormat, RejectsAJournalAreaOutsideOneGroupsData) {
   const JournalledImage image;
   const std::uint64_t bytes = 8192 * kSectorBytes;
   const auto problem = [&](Extent area) {

@@ -15,7 +15,7 @@ std::unique_ptr<media::MemoryStore> device(std::uint64_t bytes) {
   return std::move(*media::MemoryStore::create(bytes / kSectorBytes));
 }
 
-TEST(Mkfs, RootHasLostFound) {
+TEST(Mkfs, CreatesLostFoundInTheRoot) {
   const auto store = device(64 << 20);
   const auto made = mkfs(*store, {.time = 1000});
   ASSERT_TRUE(made) << made.error().message();
@@ -65,7 +65,7 @@ TEST(Mkfs, RejectsAJournalThatDoesNotFitBeforeWriting) {
   }
 }
 
-TEST(Mkfs, ReplicasAreEqual) {
+TEST(Mkfs, WritesEqualReplicas) {
   const auto store = device(64 << 20);
   const auto made = mkfs(*store, {.group_bytes = 8 << 20});
   ASSERT_TRUE(made) << made.error().message();

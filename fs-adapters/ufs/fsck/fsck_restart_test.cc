@@ -57,7 +57,7 @@ bool totals_agree(const model::SectorStore& store) {
   return true;
 }
 
-TEST(FsckRestart, ARepairCanBeCutAnywhere) {
+TEST(FsckRestart, ARepairCanBeRestartedAfterACutAtAnyWrite) {
   const MkfsOptions small{.bytes_per_inode = 16384, .time = 1};
   const auto image = [&] { return TestTree(small, 1 << 20); };
   TestTree damaged = image();
@@ -89,7 +89,7 @@ TEST(FsckRestart, ARepairCanBeCutAnywhere) {
 }
 
 /// The superblock is damaged, but its first sector still says "clean".
-TEST(FsckRestart, ALostSuperblockIsMarkedCleanLast) {
+TEST(FsckRestart, ARestoredSuperblockIsMarkedCleanLast) {
   TestTree damaged({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   damage(damaged);
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -113,7 +113,7 @@ TEST(FsckRestart, ALostSuperblockIsMarkedCleanLast) {
   EXPECT_GT(cuts, 30U);
 }
 
-TEST(FsckRestart, NothingIsDiscardedWithoutLostFound) {
+TEST(FsckRestart, DiscardsNoFilesIfLostFoundCannotBeUsed) {
   TestTree tree({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   damage(tree);
   ImageWriter(*tree.store).enter(kRootInode, "lost+found", tree.twice, kTypeRegular);
@@ -130,7 +130,7 @@ TEST(FsckRestart, NothingIsDiscardedWithoutLostFound) {
 
 /// The last write of the superblock was torn: its first sector says "clean", but the totals in a
 /// later sector, which FreeBSD uses, are outdated.
-TEST(FsckRestart, ATornSuperblockIsNotClean) {
+TEST(FsckRestart, DoesNotConsiderATornSuperblockClean) {
   TestTree tree({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   Fsck fsck;
   ASSERT_TRUE(fsck.check(*tree.store)->was_clean);

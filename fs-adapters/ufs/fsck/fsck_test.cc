@@ -46,7 +46,7 @@ std::vector<std::string> paths(const model::SectorStore& store) {
   return found;
 }
 
-TEST(Fsck, SoundFileSystemsAreClean) {
+TEST(Fsck, FindsNothingInConsistentFileSystems) {
   Fsck fsck;
   for (const std::uint32_t block : {4096U, 8192U})
     for (std::uint32_t fragment = block / 8; fragment <= block; fragment *= 2) {
@@ -109,7 +109,7 @@ std::uint32_t offset_of(std::span<std::byte> block, std::string_view name) {
   return tree::find_entry(block, name)->offset;
 }
 
-TEST(Fsck, LinkCounts) {
+TEST(Fsck, RepairsWrongLinkCounts) {
   expect_repaired([](auto& w, auto& t) { edit(w, t.small, [](Inode& i) { i.links = 3; }); },
                   {links_too_high});
   expect_repaired([](auto& w, auto& t) { edit(w, t.twice, [](Inode& i) { i.links = 1; }); },
@@ -118,7 +118,7 @@ TEST(Fsck, LinkCounts) {
                   {links_too_high});
 }
 
-TEST(Fsck, LeaksAreResidueAndMarkedFreeIsDamage) {
+TEST(Fsck, RatesLeaksAsResidueAndUsedSpaceMarkedFreeAsDamage) {
   EXPECT_EQ(severity_of(leaked_blocks), Severity::residue);
   EXPECT_EQ(severity_of(block_marked_free), Severity::damage);
   const auto in_map = [](auto change) {
@@ -140,7 +140,7 @@ TEST(Fsck, LeaksAreResidueAndMarkedFreeIsDamage) {
   expect_repaired(in_map([](auto& g, auto&, auto&) { g.set_totals({}); }), {group_totals});
 }
 
-TEST(Fsck, FilesWithoutNames) {
+TEST(Fsck, MovesFilesWithoutNamesToLostFound) {
   const auto unname = [](const char* name, auto directory) {
     return [=](ImageWriter& w, TestTree& t) {
       edit_block(w, w.load(t.*directory).direct[0],
@@ -158,7 +158,7 @@ TEST(Fsck, FilesWithoutNames) {
   EXPECT_EQ(*reader->lookup(fmt::format("lost+found/#{:07}/large", tree.deep)), tree.large);
 }
 
-TEST(Fsck, OpenedAndUnlinkedFilesAreFreed) {
+TEST(Fsck, FreesFilesThatWereOpenButUnlinked) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   edit_block(writer, writer.load(tree.docs).direct[0],
@@ -187,7 +187,7 @@ TEST(Fsck, RemovesDanglingNames) {
       {bad_entry});
 }
 
-TEST(Fsck, AMovedDirectoryKeepsTheNameThatDotDotMatches) {
+TEST(Fsck, ADirectoryWithTwoNamesKeepsTheNameThatMatchesDotDot) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   writer.enter(kRootInode, "moved", tree.deep, kTypeDirectory);
@@ -202,7 +202,7 @@ TEST(Fsck, AMovedDirectoryKeepsTheNameThatDotDotMatches) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
-TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
+TEST(Fsck, RemovesTheThirdNameOfAnInterruptedExchange) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
@@ -239,7 +239,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
 }
 
-TEST(Fsck, KeepsTheThirdNameIfTheOtherNameIsInALostDirectory) {
+TEST(Fsck, KeepsTheThirdNameIfAnotherNameIsInALostDirectory) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   writer.enter(tree.deep, "old", tree.small, kTypeRegular);
@@ -256,7 +256,7 @@ TEST(Fsck, KeepsTheThirdNameIfTheOtherNameIsInALostDirectory) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
 }
 
-TEST(Fsck, BreaksRingsOfDirectories) {
+TEST(Fsck, BreaksCyclesOfDirectories) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "low");
@@ -271,7 +271,7 @@ TEST(Fsck, BreaksRingsOfDirectories) {
       ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}/low", tree.deep)));
 }
 
-TEST(Fsck, DotsAndChunks) {
+TEST(Fsck, RepairsDotEntriesAndDirectoryChunks) {
   const auto in_deep = [](auto change) {
     return
         [change](ImageWriter& w, TestTree& t) { edit_block(w, w.load(t.deep).direct[0], change); };
@@ -310,7 +310,7 @@ TEST(Fsck, RepairsInvalidInodes) {
                   {"docs/deep"});
 }
 
-TEST(Fsck, ADirectoryEndsBeforeAHole) {
+TEST(Fsck, TruncatesADirectoryAtAHole) {
   // A repair truncates the directory at the hole. By then, the check has claimed the blocks after
   // the hole for the directory, so the truncation leaves them without an owner.
   const auto with_a_hole = [](auto& w, auto& t) {
@@ -322,7 +322,7 @@ TEST(Fsck, ADirectoryEndsBeforeAHole) {
   expect_repaired(with_a_hole, {directory_hole, bad_sectors, leaked_blocks, links_too_high});
 }
 
-TEST(Fsck, BlocksOfTwoFilesStayWithTheLastChanged) {
+TEST(Fsck, ABlockOfTwoFilesStaysWithTheLastChangedFile) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   edit(writer, tree.large, [](Inode& i) { i.changed.seconds = 100; });
@@ -336,7 +336,7 @@ TEST(Fsck, BlocksOfTwoFilesStayWithTheLastChanged) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
-TEST(Fsck, ApparentPointersInAnotherFilesBlockStay) {
+TEST(Fsck, ApparentPointersInAnotherFilesDataAreNotCleared) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   ASSERT_LT(tree.small, tree.large) << "small is visited first";
@@ -354,7 +354,7 @@ TEST(Fsck, ApparentPointersInAnotherFilesBlockStay) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found());
 }
 
-TEST(Fsck, SharedPointersAreReadOnce) {
+TEST(Fsck, ReadsASharedIndirectBlockOnce) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   // Every pointer in an indirect block refers to the block itself. With three levels of
@@ -371,7 +371,7 @@ TEST(Fsck, SharedPointersAreReadOnce) {
   EXPECT_TRUE(Fsck().check(*tree.store)->nothing_found()) << describe(*Fsck().check(*tree.store));
 }
 
-TEST(Fsck, RebuildsFromReplicasAndRebuildsGroups) {
+TEST(Fsck, RebuildsTheSuperblockFromReplicasAndRebuildsGroups) {
   expect_repaired([](auto& w, auto&) { w.write(8, std::vector<std::byte>(8192, std::byte{0x55})); },
                   {bad_superblock});
   expect_repaired(
@@ -385,7 +385,7 @@ TEST(Fsck, RebuildsFromReplicasAndRebuildsGroups) {
   EXPECT_NE(none.error().message().find("no UFS1 superblock"), std::string::npos);
 }
 
-TEST(Fsck, FindsReplicasWithSmallBlocks) {
+TEST(Fsck, FindsReplicasOfAVolumeWithSmallBlocks) {
   const auto store = std::move(*media::MemoryStore::create(600));
   const auto made = mkfs(*store, {.block_bytes = 512,
                                   .fragment_bytes = 512,

@@ -104,7 +104,7 @@ void fill_and_empty(Mounted& m) {
 
 class Maps : public testing::TestWithParam<const char*> {};
 
-TEST_P(Maps, FastAndFullCheckAgreeAfterEveryWrite) {
+TEST_P(Maps, FastAndFullChecksAgreeAfterEveryWrite) {
   Mounted m(bench::setup_named(GetParam()), kManyGroups);
   const auto before = bench::copy_of(*m.store);
   m.log.keep = true;
@@ -168,7 +168,7 @@ TEST(BusyMap, AFastCheckReadsTheMapAndBusyGroups) {
 
 /// The interrupted check may have cleared an inode that had blocks in quiet groups. A later fast
 /// check does not examine these groups, so their counts must already be correct.
-TEST(BusyMap, AnyCutCheckIsCompletedByTheNext) {
+TEST(BusyMap, ACheckInterruptedAnywhereIsCompletedByTheNext) {
   for (const char* scheme : {"netra", "netra-map"}) {
     Mounted m(bench::without_flusher(scheme), kManyGroups);
     m.mount();
@@ -232,7 +232,7 @@ TEST(BusyMap, AGroupThatCouldNotBeCleanedStaysOnTheMap) {
   bench::expect_clean(*m.store);
 }
 
-TEST(BusyMap, AGroupEnteredWhileCleanedStaysOnTheMap) {
+TEST(BusyMap, AGroupUsedWhileBeingCleanedStaysOnTheMap) {
   Mounted m(bench::without_flusher("netra-map"), kManyGroups);
   m.mount();
   m.as_user([&] {
@@ -313,7 +313,7 @@ TEST(BusyMap, ACheckLeavesNoGroupOnTheMap) {
   }
 }
 
-TEST(BusyMap, ARecordHasCountsAndOneBit) {
+TEST(BusyMap, AGroupRecordRoundTripsItsCountsAndBusyBit) {
   std::array<std::byte, kSummaryBytes> bytes = {};
   const Summary counts{.directories = 5, .free_blocks = 6, .free_inodes = 7, .free_fragments = 8};
   for (const bool busy : {false, true}) {
@@ -325,7 +325,7 @@ TEST(BusyMap, ARecordHasCountsAndOneBit) {
   }
 }
 
-TEST(BusyMap, RequiresBusyMarks) {
+TEST(BusyMap, RequiresTheFastCheckFeature) {
   const auto store = media::MemoryStore::create(16 << 11);
   const auto made = mkfs(**store, {.features = {.busy_map = true}});
   ASSERT_FALSE(made);

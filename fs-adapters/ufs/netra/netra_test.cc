@@ -77,7 +77,7 @@ void grow_behind_the_direct_blocks(Vfs& fs) {
 
 class NetraSetups : public testing::TestWithParam<const char*> {};
 
-TEST_P(NetraSetups, FastAndFullCheckAgreeAfterEveryWrite) {
+TEST_P(NetraSetups, FastAndFullChecksAgreeAfterEveryWrite) {
   const bench::Setup setup = bench::setup_named(GetParam());
   Mounted m(setup);
   const auto before = media::MemoryStore::create(m.store->sectors());
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(All, NetraSetups,
                            return text;
                          });
 
-TEST(Netra, AnExchangeRequiresAFullCheckUntilAllIsWritten) {
+TEST(Netra, AnExchangeRequiresAFullCheckUntilItIsOnTheDisk) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
   m.as_user([&] {
@@ -251,13 +251,13 @@ MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
   return made;
 }
 
-TEST(Netra, MarksOfAGroupShareAWrite) {
+TEST(Netra, MarksOfAGroupAreWrittenTogether) {
   EXPECT_EQ(mark_at_once(true).header_writes,
             2U);  // one write for the first user, and one for all others
   EXPECT_EQ(mark_at_once(false).header_writes, 8U);
 }
 
-TEST(Netra, AFailedWriteOfMarksFailsOneUser) {
+TEST(Netra, AFailedWriteOfMarksFailsOnlyOneUser) {
   const MarkedAtOnce made = mark_at_once(true, 2);
   // The second write fails for one user. The third write contains the marks of the users that are
   // still waiting.
@@ -284,7 +284,7 @@ TEST(Netra, ARebuiltHeaderKeepsItsInodes) {
   m.unmount();
 }
 
-TEST(Netra, ATornSuperblockWriteIsRepeated) {
+TEST(Netra, FsckRewritesATornSuperblock) {
   for (const bool fast : {false, true}) {
     Mounted m(bench::setup_named("netra"));
     std::vector<std::byte> bytes(kSuperblockBytes);
@@ -346,7 +346,7 @@ TEST(Netra, FullListsOfForeignInodesRequireTheFullCheck) {
 /// header of that group has no room to list all the inodes, so the others are listed in the block
 /// after the header. A fast check must also find the inodes in that block, even if the inodes' own
 /// groups are quiet. The group becomes quiet and then busy again.
-TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
+TEST(Netra, AFastCheckUsesTheForeignInodeBlockLikeTheHeader) {
   Mounted m(bench::without_flusher("netra-foreign-block"),
             {.device_bytes = 24 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 1 << 20}});
   m.mount();
@@ -384,7 +384,7 @@ TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
   ASSERT_NO_FATAL_FAILURE(bench::compare_checks_after_each(m.log.log, *before, trial));
 }
 
-TEST(Netra, TheForeignBlockBeginsEmptyAndCanBeFull) {
+TEST(Netra, TheForeignInodeBlockStartsEmptyAndCanFillUp) {
   Mounted m(bench::without_flusher("netra-foreign-block"),
             {.device_bytes = 64 << 20, .mkfs = {.bytes_per_inode = 2048, .group_bytes = 4 << 20}});
   m.mount();
@@ -527,7 +527,7 @@ TEST(Netra, RejectsAFormatWithoutItsFeatures) {
   expect_lacks("netra-foreign-block", kAll, "foreign-block", "--foreign-block 1");
 }
 
-TEST(Netra, AllocatesInAMovingHotSpot) {
+TEST(Netra, AllocatesInAHotGroupThatMoves) {
   Mounted m(bench::without_flusher("netra"),
             {.device_bytes = 16 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 4 << 20}});
   m.mount();
@@ -549,7 +549,7 @@ TEST(Netra, AllocatesInAMovingHotSpot) {
 /// Creates and removes files of all sizes on a disk that is 90 % full. Nearly all free space must
 /// stay in whole blocks. The free space in partly used blocks must be less than the fraction at
 /// which FFS switches to space optimisation (the reserve less 2 %).
-TEST(Netra, AFullDiskAcceptsTheSpaceItReports) {
+TEST(Netra, ANearlyFullDiskAcceptsAsMuchDataAsItReportsFree) {
   Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,
                                               .mkfs = {.block_bytes = 8192,
                                                        .fragment_bytes = 1024,

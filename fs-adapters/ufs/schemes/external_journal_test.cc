@@ -133,7 +133,7 @@ std::string mount_alone(Disks& disks, const char* name = "journal-external",
   return m.mount();
 }
 
-TEST(ExternalJournal, MkfsCreatesBothDevices) {
+TEST(ExternalJournal, MkfsFormatsBothDevices) {
   Disks disks = made();
   const auto reader = ImageReader::open(disks.both);
   ASSERT_TRUE(reader) << reader.error().message();
@@ -181,7 +181,7 @@ TEST(ExternalJournal, MkfsRejectsInvalidOptions) {
   EXPECT_NE(error_of(disks.both, options).find("use only one of them"), std::string::npos);
 }
 
-TEST(ExternalJournal, SurvivesARemount) {
+TEST(ExternalJournal, FilesSurviveARemount) {
   for (const char* name : {"journal-external", "journal-external-data",
                            "journal-external-unbatched", "journal-external-data-unbatched"}) {
     SCOPED_TRACE(name);
@@ -314,7 +314,7 @@ TEST(ExternalJournal, LosingTheDeviceOfACleanFileSystemLosesNothing) {
 
 /// The repair must also update the replicas of the superblock. Otherwise, a superblock that is
 /// later restored from a replica would refer to the lost device again.
-TEST(ExternalJournal, GivingUpADeviceCanBeCutAndRestarted) {
+TEST(ExternalJournal, GivingUpADeviceCanBeRestartedAfterACut) {
   Disks disks = made();
   leave_behind(disks);
   bool ended = false;
@@ -337,7 +337,7 @@ TEST(ExternalJournal, GivingUpADeviceCanBeCutAndRestarted) {
   }
 }
 
-TEST(ExternalJournal, SchemesThatRequireItRejectOtherFileSystems) {
+TEST(ExternalJournal, SchemesThatRequireOneRejectFileSystemsWithoutIt) {
   Disks disks;
   ASSERT_TRUE(mkfs(disks.both, {.block_bytes = 4096, .fragment_bytes = 1024, .journal_bytes = 0}));
   EXPECT_NE(mount_alone(disks).find("no external log"), std::string::npos);
@@ -370,7 +370,7 @@ TEST(ExternalJournal, MountAndFsckReplayTheJournal) {
   }
 }
 
-TEST(ExternalJournal, NothingToRepairAfterACutAtAnyWrite) {
+TEST(ExternalJournal, LeavesNothingToRepairAfterACutAtAnyWrite) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     SCOPED_TRACE(name);
     Disks disks = made();
@@ -505,7 +505,7 @@ std::uint64_t commits_of(const char* name) {
   return m.counters().commits;
 }
 
-TEST(ExternalJournal, CallersShareACommitOrGetSeparateOnes) {
+TEST(ExternalJournal, CallersShareACommitUnlessBatchingIsOff) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     EXPECT_LT(commits_of(name), 25U) << name;
     EXPECT_GE(commits_of((name + std::string("-unbatched")).c_str()), 50U) << name;
@@ -513,7 +513,7 @@ TEST(ExternalJournal, CallersShareACommitOrGetSeparateOnes) {
 }
 
 /// Data must be durable in the log before it is written in place.
-TEST(ExternalJournal, DataIsLoggedOrWrittenInPlace) {
+TEST(ExternalJournal, DataIsLoggedOrWrittenInPlaceBeforeTheCommit) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     Disks disks = made();
     Machine m(disks, setup(name));

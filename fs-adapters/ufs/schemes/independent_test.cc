@@ -69,7 +69,7 @@ std::pair<int, std::string> run(const std::string& command) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, output};
 }
 
-TEST(Independent, ImagesOfMakefsAreReadableAndClean) {
+TEST(Independent, FsckReadsImagesOfMakefsAndFindsThemClean) {
   const std::string makefs = run("PATH=$PATH:/usr/sbin command -v makefs").second;
   if (makefs.empty()) GTEST_SKIP() << "makefs is not installed";
   const TemporaryFolder folder;

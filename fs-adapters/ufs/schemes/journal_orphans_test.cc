@@ -10,7 +10,7 @@ namespace {
 using bench::Mounted;
 using bench::MountedOptions;
 
-TEST(JournalOrphans, AReplayReleasesOrphansAndTheRingStaysShort) {
+TEST(JournalOrphans, ReplayReleasesOrphansAndTheRingStaysShort) {
   Mounted m(bench::journal_setup({.commit = JournalOptions::Commit::synchronous}),
             {.device_bytes = 4 << 20});
   m.mount();
@@ -105,7 +105,7 @@ void expect_released(const Mounted& cut, const Room& before) {
 /// While a file without a name is open, the last transaction stays in the ring. If this transaction
 /// takes more than half of the ring, a short transaction that only lists such files must replace
 /// it. The replacement must work even while the file is truncated step by step.
-TEST(JournalOrphans, AreListedAgainIfTheirTransactionIsTooLongToStay) {
+TEST(JournalOrphans, AreRelistedIfTheirTransactionIsTooLongToKeep) {
   Mounted m(bench::journal_setup(with_data()), many_inodes());
   m.mount();
   FileSystem& fs = *m.file_system;

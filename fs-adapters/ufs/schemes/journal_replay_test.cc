@@ -95,7 +95,7 @@ TEST(JournalReplay, LeavesNothingToRepair) {
 }
 
 /// Cuts the power after each sector that fsck writes, first in the replay and then in the repair.
-TEST(JournalReplay, AReplayCanBeCutAnywhere) {
+TEST(JournalReplay, CanBeRestartedAfterACutAtAnyWrite) {
   const auto left = left_behind();
   const auto store = store_of(left);
   Fsck fsck;
@@ -119,7 +119,7 @@ TEST(JournalReplay, AReplayCanBeCutAnywhere) {
   EXPECT_GT(cuts, 60U);
 }
 
-TEST(JournalReplay, AMountsReplayCanBeCutAnywhere) {
+TEST(JournalReplay, AMountsReplayCanBeRestartedAfterACutAtAnyWrite) {
   const auto left = left_behind();
   const auto store = store_of(left);
   const auto superblock = [&] { return ImageReader::open(*store)->superblock(); };
@@ -143,7 +143,7 @@ TEST(JournalReplay, AMountsReplayCanBeCutAnywhere) {
   EXPECT_GT(cuts, 60U);
 }
 
-TEST(JournalReplay, MountAndFsckReplayAlike) {
+TEST(JournalReplay, IsTheSameByMountAndByFsck) {
   const auto left = left_behind();
   const auto store = store_of(left);
   ASSERT_TRUE(Fsck().run(*store, {.repair = true}));
@@ -160,7 +160,7 @@ TEST(JournalReplay, MountAndFsckReplayAlike) {
   EXPECT_EQ(ours->superblock().total, theirs->superblock().total);
 }
 
-TEST(JournalReplay, OtherSchemesReplayAtMount) {
+TEST(JournalReplay, OtherSchemesReplayTheJournalAtMount) {
   Mounted m(bench::setup_named("soft-updates"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));
   m.mount();
@@ -224,7 +224,7 @@ struct ByHand {
   std::uint64_t logged = 0;
 };
 
-TEST(JournalReplay, RevokedFragmentsKeepTheirContent) {
+TEST(JournalReplay, DoesNotOverwriteRevokedFragments) {
   ByHand disk;
   disk.log({.images = {ByHand::image(disk.home, 4, 'a')}});
   disk.log({.images = {ByHand::image(disk.home + 4, 1, 'b')},
@@ -232,7 +232,7 @@ TEST(JournalReplay, RevokedFragmentsKeepTheirContent) {
   EXPECT_EQ(disk.replayed(6), "a..ab.");
 }
 
-TEST(JournalReplay, ReplaysImagesAfterARevoke) {
+TEST(JournalReplay, ReplaysImagesLoggedAfterARevoke) {
   ByHand disk;
   disk.log({.images = {ByHand::image(disk.home, 4, 'a')}});
   disk.log({.revoked = {{.at = disk.home, .fragments = 4}}});
@@ -240,7 +240,7 @@ TEST(JournalReplay, ReplaysImagesAfterARevoke) {
   EXPECT_EQ(disk.replayed(4), ".c..");
 }
 
-TEST(JournalReplay, TheNewestImageWins) {
+TEST(JournalReplay, RestoresTheNewestImageOfABlock) {
   ByHand disk;
   disk.log({.images = {ByHand::image(disk.home, 4, 'a')}});
   disk.log({.images = {ByHand::image(disk.home, 2, 'b')}});
@@ -297,7 +297,7 @@ TEST(JournalReplay, ADamagedJournalIsRecreated) {
   bench::expect_clean(*m.store);
 }
 
-TEST(JournalReplay, WithoutAJournalFsckIsRequired) {
+TEST(JournalReplay, MountRequiresFsckIfThereIsNoJournal) {
   Mounted m(kJournalled);
   Superblock super = ImageReader::open(*m.store)->superblock();
   super.clean = false;
@@ -310,7 +310,7 @@ TEST(JournalReplay, WithoutAJournalFsckIsRequired) {
   });
 }
 
-TEST(JournalReplay, SearchesOrphansIfTheListIsIncomplete) {
+TEST(JournalReplay, SearchesForOrphansIfTheListIsIncomplete) {
   auto left = left_behind();
   const auto store = store_of(left);
   const Superblock super = ImageReader::open(*store)->superblock();

@@ -31,7 +31,7 @@ void wait(Mounted& m, double seconds) {
   m.executor.sleep_until(m.executor.now() + static_cast<os::TimeNs>(seconds * model::kSecondNs));
 }
 
-TEST(JournalCommits, AreGroupedOrSeparate) {
+TEST(JournalCommits, AreGroupedOrPerOperation) {
   for (const Commit commit : {Commit::grouped, Commit::synchronous}) {
     Mounted m(journalled({.commit = commit}));
     m.mount();
@@ -55,7 +55,7 @@ TEST(JournalCommits, AreGroupedOrSeparate) {
   }
 }
 
-TEST(JournalCommits, NothingIsWrittenInPlaceBefore) {
+TEST(JournalCommits, PrecedeAllWritesInPlace) {
   Mounted m(journalled({.interval_ns = 1000 * model::kSecondNs}), {.cache_bytes = 128 << 10});
   m.mount();
   m.as_user([&] {
@@ -118,7 +118,7 @@ void run_concurrent_user(Vfs& fs, std::uint32_t seed, int steps) {
   }
 }
 
-TEST(JournalCommits, ContainWholeOperationsOfAllUsers) {
+TEST(JournalCommits, ContainOnlyWholeOperationsOfAllUsers) {
   for (const Commit commit : {Commit::grouped, Commit::synchronous}) {
     auto setup = journalled({.commit = commit});
     setup.block_copy = commit == Commit::synchronous;  // so that the test runs with and without -CB
@@ -151,7 +151,7 @@ TEST(JournalCommits, ContainWholeOperationsOfAllUsers) {
   }
 }
 
-TEST(JournalCommits, DataOfNewBlocksIsWrittenFirst) {
+TEST(JournalCommits, FollowWritesOfDataInNewBlocks) {
   for (const auto contents : {JournalOptions::Contents::metadata, JournalOptions::Contents::data}) {
     Mounted m(journalled({.contents = contents}),
               {.syncer = {.policy = os::SyncerOptions::Policy::none}});
@@ -244,7 +244,7 @@ TEST(JournalFrees, AreReusedOnlyAfterTheirCommit) {
   bench::expect_clean(*m.store);
 }
 
-TEST(JournalFrees, AreAwaitedIfNoOtherSpaceIsFree) {
+TEST(JournalFrees, AreAwaitedIfThereIsNoOtherFreeSpace) {
   Mounted m(journalled({.interval_ns = 1000 * model::kSecondNs}), {.device_bytes = 2 << 20});
   m.mount();
   m.as_user([&] {
@@ -344,7 +344,7 @@ TEST(JournalRoom, ALongFileIsTruncatedInOneTransaction) {
 }
 
 /// Tests a write that needs more new indirect blocks than fit in a transaction.
-TEST(JournalRoom, RejectsAndUndoesAWriteThatIsTooLong) {
+TEST(JournalRoom, RejectsAndUndoesAWriteThatDoesNotFit) {
   const MkfsOptions mkfs{.block_bytes = 4096,
                          .fragment_bytes = 512,
                          .bytes_per_inode = 262144,
@@ -465,7 +465,7 @@ TEST(JournalCommits, WaitForDataOfConcurrentlyFreedBlocks) {
   }
 }
 
-TEST(JournalErrors, StopTheVolume) {
+TEST(JournalErrors, StopAllFurtherWrites) {
   Mounted m(journalled());
   m.mount();
   m.as_user([&] {

@@ -95,7 +95,7 @@ TEST(SchedulerChains, R3AnEntryFollowsItsInode) {
   });
 }
 
-TEST(SchedulerChains, R3ANewDirectoryFollowsItsBlockAndItsNameBothInodes) {
+TEST(SchedulerChains, R3ANewDirectoryFollowsItsBlockAndItsNameFollowsBothInodes) {
   ChainsWorld w;
   w.m.as_user([&] {
     EXPECT_TRUE(w.fs().mkdir("d", 0755));
@@ -123,7 +123,7 @@ TEST(SchedulerChains, R3WithInitializationAPointerFollowsTheZeroes) {
   });
 }
 
-TEST(SchedulerChains, R2AClearedInodeFollowsItsEntry) {
+TEST(SchedulerChains, R2AClearedInodeFollowsTheRemovalOfItsEntry) {
   ChainsWorld w;
   w.m.as_user([&] {
     bench::put_file(w.fs(), "a", "text");
@@ -134,7 +134,7 @@ TEST(SchedulerChains, R2AClearedInodeFollowsItsEntry) {
   });
 }
 
-TEST(SchedulerChains, R1TheOldNameFollowsTheNewNameAndTheCountFollowsBoth) {
+TEST(SchedulerChains, R1OldNameRemovalFollowsTheNewNameAndLinkCountFollowsBoth) {
   ChainsWorld w;
   w.m.as_user([&] {
     EXPECT_TRUE(w.fs().mkdir("d", 0755));
@@ -153,7 +153,7 @@ TEST(SchedulerChains, R1TheOldNameFollowsTheNewNameAndTheCountFollowsBoth) {
   });
 }
 
-TEST(SchedulerChains, R1ARemovedDirectoryFollowsNamesThatMovedOutOfIt) {
+TEST(SchedulerChains, R1ADirectoryRemovalFollowsNamesThatMovedOut) {
   ChainsWorld w;
   w.m.as_user([&] {
     EXPECT_TRUE(w.fs().mkdir("d", 0755));
@@ -227,7 +227,7 @@ TEST(SchedulerChains, R2WritesToReusedSpaceFollowTheOldOwner) {
   });
 }
 
-TEST(SchedulerChains, R2ABarrierHoldsBackAllWrites) {
+TEST(SchedulerChains, R2TheWriteOfAClearedInodeIsABarrier) {
   ChainsWorld w("chains-barrier-cb");
   w.m.as_user([&] {
     bench::put_file(w.fs(), "a", std::string(4096, 'a'));

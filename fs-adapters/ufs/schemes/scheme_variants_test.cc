@@ -26,7 +26,7 @@ TEST(SchemeVariants, HaveUniqueNames) {
                 "netra-marks-late", "netra-tag-late", "netra-unmerged", "no-order"}));
 }
 
-TEST(SchemeVariants, AnUnknownNameListsTheKnownOnes) {
+TEST(SchemeVariants, TheErrorForAnUnknownNameListsKnownNames) {
   const auto found = find_scheme_variant("soft-update");
   ASSERT_FALSE(found);
   EXPECT_NE(found.error().message().find("soft-updates"), std::string::npos);
@@ -47,7 +47,7 @@ TEST(SchemeVariants, MayLeaveFindingsThatAPreeningFsckRepairs) {
 
 /// A preening fsck sees only the disk and does not know the scheme. Such an fsck must therefore
 /// permit every finding that any variant permits.
-TEST(SchemeVariants, PermitsFindingsOfAnyVariant) {
+TEST(SchemeVariants, PermitFindingsOfAnyVariant) {
   constexpr auto kLast = static_cast<int>(FindingKind::no_room);
   for (const SchemeVariant& variant : scheme_variants()) {
     if (variant.control) continue;

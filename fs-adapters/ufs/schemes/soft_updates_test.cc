@@ -140,7 +140,7 @@ TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndParentCount) {
 
 /// This rule applies only to variants with allocation initialization (-init). In other variants,
 /// new blocks of a file may still have their previous contents on the disk.
-TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
+TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorCountWaitForTheBlock) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));  // one fragment
@@ -189,7 +189,7 @@ TEST_P(SoftUpdatesRules, R3AnIndirectBlockHidesPointersToUnwrittenBlocks) {
 }
 
 /// A new block of the file is on the disk, but some new blocks before it are not.
-TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
+TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondARolledBackSize) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));
@@ -215,7 +215,7 @@ TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
 
 /// Checks the safe copy of an indirect block. The safe copy is written in place of the indirect
 /// block until all blocks to which the indirect block points have been written.
-TEST_P(SoftUpdatesRules, R2AnUndoneIndirectBlockHasNoResetPointer) {
+TEST_P(SoftUpdatesRules, R2ARolledBackIndirectBlockHasNoClearedPointer) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
     constexpr std::uint64_t kBlock = 4096;
@@ -276,7 +276,7 @@ TEST_P(SoftUpdatesRules, R2BlocksStayAllocatedUntilTheirPointersAreReset) {
   });
 }
 
-TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritten) {
+TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldSpaceUntilThePointerIsWritten) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(1000, 'a'));
     // "b" follows "a" on the disk, so "a" cannot grow in place.
@@ -302,7 +302,7 @@ TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritte
 
 /// The file grows. Before the growth is on the disk, the file is truncated to less than its
 /// original size.
-TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
+TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotRolledBackToFreedBlocks) {
   if (!m_.setup.mount.options.allocation_initialization) return;  // without it, nothing is undone
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(2500, 'a'));
@@ -338,7 +338,7 @@ TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldNameIsRemoved) {
 
 /// The new name is in a new block of its directory. A rename waits until the file's data is on the
 /// disk. In the meantime, another fiber writes the new block.
-TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
+TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCountAsWritten) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {
     // Returns a name that fills a chunk.
@@ -373,7 +373,7 @@ TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
 
 /// Releases blocks that were never written: blocks of a file, blocks of a directory, and blocks
 /// below an indirect block. The indirect block is released in one case and kept in another.
-TEST_P(SoftUpdatesRules, CancelledDependenciesLeaveNothing) {
+TEST_P(SoftUpdatesRules, CancelledDependenciesAreFreedCompletely) {
   m_.as_user([&] {
     for (const char* path : {"b", "c"}) bench::put_file(fs(), path, std::string(14 * 4096, 'b'));
     EXPECT_TRUE(fs().sync());
@@ -545,7 +545,7 @@ TEST_P(SoftUpdatesRules, AParentCountsADirectoryReplacedAfterAFailedWriteUntilIt
 
 /// A failed write has left the entry of `a` on the disk. `a` is then removed in memory. The entry
 /// of `b` takes the place of the entry of `a`, and is removed before it has been written.
-TEST_P(SoftUpdatesRules, AnEntryReusingAPlaceInAFailedWriteIsNotDeferredForever) {
+TEST_P(SoftUpdatesRules, AnEntryThatReusesASlotOfAFailedWriteIsNotDeferredForever) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");
     write_inodes_of(number_of("a"));

@@ -45,7 +45,7 @@ struct Rebuilding {
   std::vector<std::byte> expected;
 };
 
-TEST(ArrayRebuild, ReadsOfStripesNotYetRebuiltAreComputed) {
+TEST(ArrayRebuild, ReconstructsReadsOfStripesNotYetRebuilt) {
   for (const RaidLevel level :
        {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     SCOPED_TRACE(static_cast<int>(level));
@@ -62,7 +62,7 @@ TEST(ArrayRebuild, ReadsOfStripesNotYetRebuiltAreComputed) {
   }
 }
 
-TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
+TEST(ArrayRebuild, DoesNotReadTheNewMemberWithinTheChunkInProgress) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     Rebuilding r(array_profile(RaidLevel::raid5, 4), seed,
@@ -103,7 +103,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
 
 /// A flush must also cover the mirror that is being rebuilt. Otherwise, a cut could leave older
 /// data on this mirror, and the comparison of the copies cannot determine which copy is newer.
-TEST(ArrayRebuild, FlushCoversTheNewMirror) {
+TEST(ArrayRebuild, FlushAlsoFlushesTheMirrorBeingRebuilt) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     ArrayProfile p = array_profile(RaidLevel::raid1, 3);
@@ -156,7 +156,7 @@ TEST(ArrayRebuild, StartsOverOnADriveReplacedDuringACut) {
   }
 }
 
-TEST(ArrayRebuild, MirrorReadsUseTheOtherMembers) {
+TEST(ArrayRebuild, ReadsOfAMirrorUseTheOtherMembers) {
   ArrayProfile p = array_profile(RaidLevel::raid1, 3);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   Rebuilding r(p, 3, {});
@@ -165,7 +165,7 @@ TEST(ArrayRebuild, MirrorReadsUseTheOtherMembers) {
   EXPECT_EQ(r.b.array->array_counters().degraded_reads, before) << "nothing must be computed";
 }
 
-TEST(ArrayRebuild, ItsEndIsRecorded) {
+TEST(ArrayRebuild, RecordsItsCompletion) {
   Rebuilding r(array_profile(RaidLevel::raid5, 4), 1, {});
   r.b.finish_background();
   r.b.run_for(5 * kMillisecondNs);
@@ -248,7 +248,7 @@ TEST(ArrayRebuild, StartsOverOnAnotherDrive) {
 
 /// The member's drive is replaced by a copy of the member from an earlier rebuild. The copy's
 /// superblock records more rebuilt stripes, but its data is older.
-TEST(ArrayRebuild, StartsOverOnACopyFromAnEarlierRebuild) {
+TEST(ArrayRebuild, StartsOverOnAStaleCopyOfTheMember) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   Rebuilding r(p, 2, {});
@@ -314,7 +314,7 @@ TEST(ArrayRebuild, ResumesAfterAnAcceptedDirtyDegradedStart) {
   EXPECT_EQ(r.b.read(0, r.all), r.expected);
 }
 
-TEST(ArrayRebuild, DirtyMirrorIsComparedAfterwards) {
+TEST(ArrayRebuild, IsFollowedByAResyncIfTheMirrorIsDirty) {
   ArrayProfile p = array_profile(RaidLevel::raid1, 3);
   p.recovery = ArrayRecovery::resync;
   Rebuilding r(p, 2, {});
@@ -332,7 +332,7 @@ TEST(ArrayRebuild, DirtyMirrorIsComparedAfterwards) {
   EXPECT_EQ(r.b.wrong_stripes(), 0U);
 }
 
-TEST(ArrayScrub, ConflictsWithWritesOnlyAtTheLocks) {
+TEST(ArrayScrub, KeepsParityConsistentDuringWrites) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
     ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberLength, seed,
@@ -359,7 +359,7 @@ TEST(ArrayScrub, ConflictsWithWritesOnlyAtTheLocks) {
   }
 }
 
-TEST(ArrayResync, StaysUncleanUntilItEnds) {
+TEST(ArrayResync, KeepsTheArrayMarkedUncleanUntilItEnds) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 5);
   p.recovery = ArrayRecovery::resync;
   p.rebuild_bytes_per_second = 100 * kSectorBytes;

@@ -80,7 +80,7 @@ struct DisksFixture {
   Array* array = nullptr;
 };
 
-TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
+TEST(ArrayOfDisks, HasTheSameTimingWithoutStoredBytes) {
   for (const RaidLevel level : {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
@@ -104,7 +104,7 @@ TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
   }
 }
 
-TEST(ArrayOfDisks, SmallWriteWaitsARevolutionAfterItsReads) {
+TEST(ArrayOfDisks, SmallWriteWaitsOneRevolutionAfterItsReads) {
   DisksFixture b(RaidLevel::raid5, 4);
   b.write(0, DiskFixture::pattern(1, 1));
   for (std::uint64_t i = 1; i < 20; ++i) {
@@ -117,7 +117,7 @@ TEST(ArrayOfDisks, SmallWriteWaitsARevolutionAfterItsReads) {
   }
 }
 
-TEST(ArrayOfDisks, ToleratesALossACutAndARebuild) {
+TEST(ArrayOfDisks, SurvivesALostMemberAPowerCutAndARebuild) {
   for (const RaidLevel level :
        {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     SCOPED_TRACE(static_cast<int>(level));

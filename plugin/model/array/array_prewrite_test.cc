@@ -26,7 +26,7 @@ ArrayProfile with_log_on_members() {
   return p;
 }
 
-TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
+TEST(PrewriteRoom, IsReusedOnlyAfterALaterTailIsOnTheMedium) {
   PrewriteLog log;
   log.open(2, 16, 24, 1, 5);
   // The log has 24 sectors, so it has room for four records. Each record has a header and a
@@ -138,7 +138,7 @@ TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
 
 /// During a start, a member's log becomes unreadable before the roll-forward, so the member's home
 /// locations keep old bytes.
-TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
+TEST(PrewriteRecords, AreNotRolledForwardIfUnreadable) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {
     SCOPED_TRACE(events);
@@ -228,7 +228,7 @@ TEST(PrewriteRecords, OnlyThoseFromTheNewestTailOnAreRolledForward) {
   EXPECT_GT(older, 0U);
 }
 
-TEST(PrewriteRecords, FromAnEarlierStartAreOlder) {
+TEST(PrewriteRecords, RecordsOfAnEarlierStartDoNotOverrideNewerOnes) {
   ArrayFixture b(with_log_on_members(), kMemberOfALog);
   const RaidLayout l = b.layout();
   ASSERT_TRUE(b.open());

@@ -40,7 +40,7 @@ void expect_every_byte_is_checked(const Record& record) {
   }
 }
 
-TEST(ArrayRecords, AnyChangedByteInvalidatesARecord) {
+TEST(ArrayRecords, AreInvalidIfAnyByteChanges) {
   Superblock superblock;
   superblock.array_id = 7;
   superblock.members = 5;
@@ -122,7 +122,7 @@ void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t s
   EXPECT_EQ(b.read(lba, sectors), fresh);
 }
 
-TEST(ArrayLoss, IsRecordedBeforeAMissedWriteIsAcknowledged) {
+TEST(ArrayLoss, IsRecordedBeforeAWriteThatMissesTheMemberIsAcknowledged) {
   expect_loss_is_on_record(array_profile(RaidLevel::raid5, 5), 32, 4);
   expect_loss_is_on_record(array_profile(RaidLevel::raid5, 5), 32, 16);
   expect_loss_is_on_record(array_profile(RaidLevel::raid6, 5), 24, 5);
@@ -131,7 +131,7 @@ TEST(ArrayLoss, IsRecordedBeforeAMissedWriteIsAcknowledged) {
 
 /// If a second member is lost while a stripe is being logged, too few members have the record, so
 /// the write fails.
-TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
+TEST(ArrayLoss, LosingASecondMemberDuringLoggingFailsTheWrite) {
   for (const bool second : {false, true}) {
     SCOPED_TRACE(second);
     ArrayFixture b(with_prewrites(array_profile(RaidLevel::raid5, 4)), kDriveSectors);
@@ -151,7 +151,7 @@ TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
   }
 }
 
-TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
+TEST(ArrayFua, ReachesTheMediumOfMembersWithVolatileCaches) {
   for (const RaidLevel level : {RaidLevel::raid0, RaidLevel::raid1, RaidLevel::raid5}) {
     for (const std::uint32_t sectors : {3U, 24U}) {
       SCOPED_TRACE(fmt::format("level {}, {} sectors", static_cast<int>(level), sectors));
@@ -174,7 +174,7 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
 
 /// If a repaired sector were only in the volatile cache, a cut would make it unreadable again, and
 /// another member may be lost by then.
-TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
+TEST(ArrayRepair, ReachesTheMediumOfMembersWithVolatileCaches) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     ArrayFixture b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed,
@@ -193,7 +193,7 @@ TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
   }
 }
 
-TEST(ArrayTrim, ConflictsWithWritesOnlyAtTheLocks) {
+TEST(ArrayTrim, KeepsParityConsistentDuringWrites) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     ArrayFixture b(array_profile(RaidLevel::raid5, 4), kDriveSectors, seed,
@@ -296,7 +296,7 @@ TEST(PhysicalSectors, AreReadAndWrittenWhole) {
   EXPECT_TRUE(same(no_parity.write[1], 3, 5)) << "nothing was read, so no neighbour can be written";
 }
 
-TEST(PhysicalSectors, RejectsPhysicalSectorsSharedByStripeUnitsOrSuperblocks) {
+TEST(PhysicalSectors, CannotBeSharedByStripeUnitsOrSuperblocks) {
   const auto message = [](std::uint32_t unit, std::uint32_t physical) {
     ArrayFixture b(array_profile(RaidLevel::raid5, 4, unit), kDriveSectors, 1,
                    {.physical_sectors = physical});
@@ -312,7 +312,7 @@ TEST(PhysicalSectors, RejectsPhysicalSectorsSharedByStripeUnitsOrSuperblocks) {
 
 /// The host writes one sector, and a cut makes the physical sectors with its data and its parity
 /// unreadable. The log must contain all that is needed to restore these physical sectors.
-TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveACut) {
+TEST(PhysicalSectors, NeighboursInAPhysicalSectorSurviveACutDuringALoggedWrite) {
   ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
   p.prewrite_sectors = 256;
   ArrayFixture b(p, kDriveSectors, 1, {.physical_sectors = 8});

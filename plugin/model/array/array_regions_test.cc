@@ -36,7 +36,7 @@ void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   ASSERT_EQ(b.wrong_stripes(), 1U);
 }
 
-TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
+TEST(ArrayRegions, AreMarkedOnEveryMemberBeforeTheFirstWrite) {
   ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
                  {.jitter_ns = 5 * kMillisecondNs});
   ASSERT_TRUE(b.open());
@@ -70,7 +70,7 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   EXPECT_EQ(writes, 4U);
 }
 
-TEST(ArrayRegions, AreOnTheMediumOfVolatileMembers) {
+TEST(ArrayRegions, MarksReachTheMediumOfMembersWithVolatileCaches) {
   ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
                  {.volatile_cache = true});
   ASSERT_TRUE(b.open());
@@ -80,7 +80,7 @@ TEST(ArrayRegions, AreOnTheMediumOfVolatileMembers) {
     EXPECT_EQ(b.on_member(m, l.bitmap_first, 1).front(), std::byte{0b10}) << "member " << m;
 }
 
-TEST(ArrayRegions, AnUnreadableMapMarksAllRegions) {
+TEST(ArrayRegions, AreAllMarkedIfTheMapIsUnreadable) {
   ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
@@ -125,7 +125,7 @@ void keep_writing(ArrayFixture& b, TimeNs how_long) {
   }
 }
 
-TEST(ArrayRegions, AgeOut) {
+TEST(ArrayRegions, BecomeCleanAfterAnIdlePeriod) {
   for (const bool volatile_cache : {false, true}) {
     SCOPED_TRACE(volatile_cache);
     ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, 1,
@@ -148,7 +148,7 @@ TEST(ArrayRegions, AgeOut) {
   }
 }
 
-TEST(ArrayRegions, DoNotAgeDuringAWrite) {
+TEST(ArrayRegions, StayDirtyDuringAWrite) {
   ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive);
   ASSERT_TRUE(b.open());
   const RaidLayout l = b.layout();
@@ -166,7 +166,7 @@ TEST(ArrayRegions, DoNotAgeDuringAWrite) {
 }
 
 /// Tests that the members' caches are flushed before the bit of a region is cleared.
-TEST(ArrayRegions, AgeOnlyAfterTheirWritesAreOnTheMedium) {
+TEST(ArrayRegions, BecomeCleanOnlyAfterTheirWritesAreOnTheMedium) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
     ArrayFixture b(with_regions(array_profile(RaidLevel::raid5, 4)), kSectorsOfADrive, seed,

@@ -54,7 +54,7 @@ void open_dirty(ArrayFixture& b) {
   b.run_for(20 * kMillisecondNs);
 }
 
-TEST(ArrayCommands, MatchTheWriteAtEachLevel) {
+TEST(ArrayCommands, MatchTheExpectedCountsForAWriteAtEachLevel) {
   struct Case {
     ArrayProfile profile;
     std::uint32_t sectors;
@@ -87,7 +87,7 @@ TEST(ArrayCommands, MatchTheWriteAtEachLevel) {
   }
 }
 
-TEST(ArrayCommands, SmallWriteTouchesOnlyItsSectors) {
+TEST(ArrayCommands, SmallWriteReadsAndWritesOnlyItsSectors) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 5), kMemberSectors);
   open_dirty(b);
   const DeviceCounters before = b.member_totals();
@@ -96,7 +96,7 @@ TEST(ArrayCommands, SmallWriteTouchesOnlyItsSectors) {
   EXPECT_EQ(b.member_totals().sectors_written - before.sectors_written, 2U);
 }
 
-TEST(ArrayCommands, StripeCacheSavesReads) {
+TEST(ArrayCommands, NeedFewerReadsWithAStripeCache) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 5);
   p.stripe_cache_stripes = 4;
   ArrayFixture b(p, kMemberSectors);
@@ -109,7 +109,7 @@ TEST(ArrayCommands, StripeCacheSavesReads) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
+TEST(ArrayCommands, TakeTheSameTimeWithoutStoredBytes) {
   for (const ArrayProfile& p :
        {array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5))}) {
     std::vector<TimeNs> took[2];
@@ -140,7 +140,7 @@ TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
 
 // ---- lost members
 
-TEST(ArrayDegraded, EveryLevelToleratesItsLosses) {
+TEST(ArrayDegraded, EachLevelToleratesAsManyLossesAsItShould) {
   for (const ArrayProfile& p :
        {array_profile(RaidLevel::raid1, 3), array_profile(RaidLevel::raid4, 4),
         array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5)),
@@ -216,7 +216,7 @@ TEST(ArrayDegraded, FailedRequestsAreCounted) {
   EXPECT_EQ(b.array->counters().writes, before.writes + 1);
 }
 
-TEST(ArrayDegraded, UnreadableSectorIsRepaired) {
+TEST(ArrayDegraded, RepairsAnUnreadableSector) {
   for (const ArrayProfile& p :
        {array_profile(RaidLevel::raid1, 2), array_profile(RaidLevel::raid5, 4),
         array_profile(RaidLevel::raid6, 5)}) {
@@ -264,7 +264,7 @@ TEST(ArrayScrub, CountsAndRepairsMismatches) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-TEST(ArrayRebuild, RespectsItsRate) {
+TEST(ArrayRebuild, RespectsItsRateLimit) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 3);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   ArrayFixture b(p, kMemberSectors);
@@ -283,7 +283,7 @@ TEST(ArrayRebuild, RespectsItsRate) {
 
 // ---- metadata
 
-TEST(ArrayMetadata, ANewServerFindsTheSameState) {
+TEST(ArrayMetadata, LetsANewServerFindTheSameState) {
   ArrayFixture b(array_profile(RaidLevel::raid6, 5), kMemberSectors);
   open_dirty(b);
   ASSERT_EQ(b.write(5, numbered(9, 4)), Status::ok);
@@ -295,7 +295,7 @@ TEST(ArrayMetadata, ANewServerFindsTheSameState) {
   EXPECT_EQ(b.read(5, 9), numbered(9, 4));
 }
 
-TEST(ArrayMetadata, IdleArraysAreClean) {
+TEST(ArrayMetadata, MarksIdleArraysClean) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 5), kMemberSectors);
   open_dirty(b);
   EXPECT_TRUE(b.array->status().dirty);
@@ -347,7 +347,7 @@ TEST(ArrayMetadata, RejectsInvalidProfiles) {
   EXPECT_TRUE(refused(p));
 }
 
-TEST(ArraySizes, AreInverseFunctions) {
+TEST(ArraySizes, DataAndMemberSizesConvertBackAndForth) {
   for (std::uint32_t data = 1; data < 4000; data += 37) {
     ArrayProfile p = with_log(array_profile(RaidLevel::raid5, 5));
     EXPECT_GE(Array::data_sectors(p, Array::member_sectors(p, data)), data);
@@ -403,7 +403,7 @@ TEST(WriteHole, ExistsWithoutRecovery) {
   EXPECT_FALSE(hole.other_block_is_intact());
 }
 
-TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
+TEST(WriteHole, ResyncClosesTheWriteHoleUnlessAMemberFailsFirst) {
   for (const bool regions : {false, true}) {
     ArrayProfile p = array_profile(RaidLevel::raid5, 5);
     p.recovery = regions ? ArrayRecovery::dirty_regions : ArrayRecovery::resync;
@@ -470,7 +470,7 @@ TEST(WriteHole, DirtyDegradedStartIsRefusedUnlessAccepted) {
 
 // ---- power, trim, flush
 
-TEST(ArrayPower, RequestsInFlightAreAnsweredOnce) {
+TEST(ArrayPower, EveryRequestInFlightAtACutCompletesExactlyOnce) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 5), kMemberSectors);
   open_dirty(b);
   const auto data = numbered(30, 1);
@@ -509,7 +509,7 @@ TEST(ArrayTrim, KeepsParityConsistent) {
   }
 }
 
-TEST(ArrayFlush, ReachesVolatileMembers) {
+TEST(ArrayFlush, ReachesMembersWithVolatileCaches) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 5), kMemberSectors, 1, {.volatile_cache = true});
   open_dirty(b);
   EXPECT_TRUE(b.array->characteristics().volatile_cache);

@@ -143,7 +143,7 @@ TEST_P(ArrayUnreadable, ScrubLeavesUnknownSectorsUnreadable) {
   EXPECT_GT(beyond, 0U) << "the test needs rows beyond repair";
 }
 
-TEST_P(ArrayUnreadable, CheckingScrubLeavesUnknownSectorsUnreadable) {
+TEST_P(ArrayUnreadable, CheckOnlyScrubLeavesUnknownSectorsUnreadable) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     FullArray a = full_array(seed);
@@ -180,7 +180,7 @@ TEST_P(ArrayUnreadable, ResyncLeavesUnknownSectorsUnreadable) {
   }
 }
 
-TEST_P(ArrayUnreadable, RebuildGivesCorrectBytesOrIsAbandoned) {
+TEST_P(ArrayUnreadable, RebuildYieldsCorrectBytesOrIsAbandoned) {
   std::uint64_t given_up = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);

@@ -88,7 +88,7 @@ TEST(Machine, RejectsRangesBeyondTheEnd) {
   EXPECT_EQ(b.finish(b.submit(Op::read, end - 1, 1)).status, Status::ok);
 }
 
-TEST(Machine, CutsWhenTheNthWriteIsAcknowledged) {
+TEST(Machine, CutsPowerWhenTheNthWriteIsAcknowledged) {
   DiskFixture b(kCacheOff);
   b.machine.arm(trigger("after-writes:2"));
   const RequestId first = b.submit(Op::write, 0, 1);
@@ -104,7 +104,7 @@ TEST(Machine, CutsWhenTheNthWriteIsAcknowledged) {
   EXPECT_FALSE(b.machine.armed());
 }
 
-TEST(Machine, CutsAtAFlushBeforeItsWork) {
+TEST(Machine, CutsPowerAtAFlushBeforeAnyDataIsFlushed) {
   DiskFixture b(kCacheOn);
   b.machine.arm(trigger("at-flush:2"));
   const auto data = DiskFixture::pattern(1, 7);
@@ -119,7 +119,7 @@ TEST(Machine, CutsAtAFlushBeforeItsWork) {
   EXPECT_NE(b.on_medium(1, 1), data) << "cached data must be lost";
 }
 
-TEST(Machine, CutsAfterATimeAndAfterAMark) {
+TEST(Machine, CutsPowerAfterATimeAndAfterAMark) {
   DiskFixture b(kCacheOff);
   b.machine.arm(trigger("after-ms:1.5"));
   b.drain();
@@ -136,7 +136,7 @@ TEST(Machine, CutsAfterATimeAndAfterAMark) {
   EXPECT_EQ(b.machine.power_cuts(), 2U);
 }
 
-TEST(Machine, ArmAndDisarmVoidAnOlderTimer) {
+TEST(Machine, ArmingOrDisarmingCancelsAnOlderTimer) {
   DiskFixture b(kCacheOff);
   b.machine.arm(trigger("after-ms:1"));
   b.machine.arm(trigger("after-ms:5"));
@@ -147,7 +147,7 @@ TEST(Machine, ArmAndDisarmVoidAnOlderTimer) {
   EXPECT_EQ(b.machine.power(), PowerState::on);
 }
 
-TEST(Machine, CompletesWithPowerLostWhileOffAndRecovers) {
+TEST(Machine, FailsRequestsWhileOffAndServesThemAfterPowerOn) {
   DiskFixture b(kCacheOff);
   const RequestId pending = b.submit(Op::read, 0, 4);
   b.machine.power_cut();
@@ -162,7 +162,7 @@ TEST(Machine, CompletesWithPowerLostWhileOffAndRecovers) {
   EXPECT_EQ(b.finish(b.submit(Op::read, 0, 4)).status, Status::ok);
 }
 
-TEST(Machine, CutsWhenTheNthRequestIsAnswered) {
+TEST(Machine, CutsPowerWhenTheNthRequestCompletes) {
   DiskFixture b(kCacheOff);
   EXPECT_TRUE(b.machine.arm(trigger("after-requests:3")));
   b.submit(Op::read, 0, 1);
@@ -175,7 +175,7 @@ TEST(Machine, CutsWhenTheNthRequestIsAnswered) {
   EXPECT_EQ(b.machine.last_cut_at(), b.host.done[third].completed_at);
 }
 
-TEST(Machine, CutsWhileASectorIsUnderTheHead) {
+TEST(Machine, CutsPowerWhileASectorIsUnderTheHead) {
   for (const bool cache : {false, true}) {
     for (std::uint64_t lba = 0; lba < 40; ++lba) {
       DiskFixture b(cache, 100 + lba);
@@ -200,7 +200,7 @@ TEST(Machine, CutsWhileASectorIsUnderTheHead) {
   }
 }
 
-TEST(Machine, WatchesAWriteAlreadyInFlight) {
+TEST(Machine, ATriggerOnASectorAppliesToAWriteAlreadyInFlight) {
   DiskFixture b(kCacheOff);
   const auto data = DiskFixture::pattern(12, 9);
   b.submit_write(0, data);
@@ -211,7 +211,7 @@ TEST(Machine, WatchesAWriteAlreadyInFlight) {
   EXPECT_EQ(b.machine.power_cuts(), 1U);
 }
 
-TEST(Machine, RejectsAnInvalidWatch) {
+TEST(Machine, RejectsATriggerOnAnInvalidSector) {
   DiskFixture b(kCacheOff);
   const auto nobody = b.machine.arm(trigger("at-lba:hd7/1"));
   ASSERT_FALSE(nobody);
@@ -297,7 +297,7 @@ TEST(MachineOfTwo, CutsThePowerOfAllDevicesAtOnce) {
       << "the recording must use the device's id, not its index";
 }
 
-TEST(MachineOfTwo, FindsPartsByName) {
+TEST(MachineOfTwo, FindsDevicesByName) {
   TwoDisks m(false);
   m.machine.name_part("data.0", m.machine.device(1));
   EXPECT_TRUE(m.machine.arm(trigger("at-lba:data.0/3")));

@@ -33,7 +33,7 @@ class LateDevice final : public Device {
   RequestId id_ = 0;
 };
 
-TEST(RunRequest, ReturnsAtTheAnswer) {
+TEST(RunRequest, ReturnsWhenTheRequestCompletes) {
   bench::DiskFixture b(bench::kCacheOff);
   Request read;
   read.sectors = 1;
@@ -42,7 +42,7 @@ TEST(RunRequest, ReturnsAtTheAnswer) {
   EXPECT_EQ(run_request(b.machine, 0, read), Status::power_lost);
 }
 
-TEST(RunRequest, ReportsAMissingAnswerAndSurvivesALateOne) {
+TEST(RunRequest, ReportsAMissingCompletionAndToleratesALateOne) {
   bench::LogObserver observer;
   Machine machine(observer);
   machine.add_device("late", std::make_unique<LateDevice>(machine.simulation()));

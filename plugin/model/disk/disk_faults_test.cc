@@ -53,7 +53,7 @@ TEST(DiskFaults, LatentErrorLastsUntilAWrite) {
   EXPECT_EQ(b.read(8, 4), Status::ok);
 }
 
-TEST(DiskFaults, CacheServesABadSector) {
+TEST(DiskFaults, CacheServesAnUnreadableSector) {
   FaultyDisk b("latent-error:disk,lba=10+2", kCacheOn);
   b.finish(b.submit_write(10, DiskFixture::pattern(1, kNew)));
   EXPECT_EQ(b.read(9, 2), Status::ok) << "the newer version is in the cache";
@@ -90,7 +90,7 @@ TEST(DiskFaults, CommandsWaitingForTheCacheFailWhenTheDriveDies) {
   EXPECT_TRUE(b.host.has(flush));
 }
 
-TEST(DiskFaults, SlowAddsItsDelay) {
+TEST(DiskFaults, SlowFaultAddsItsDelay) {
   FaultyDisk fast("");
   FaultyDisk slow("slow:disk,delay-ms=30,times=1");
   const Completion a = fast.finish(fast.submit(Op::flush));
@@ -100,7 +100,7 @@ TEST(DiskFaults, SlowAddsItsDelay) {
   EXPECT_EQ(c.completed_at - c.submitted_at, a.completed_at - a.submitted_at);
 }
 
-TEST(DiskFaults, SlowCanBeLimitedToOneCommand) {
+TEST(DiskFaults, SlowFaultCanBeLimitedToOneCommand) {
   const auto took = [](const char* fault, bool flush) {
     FaultyDisk b(fault);
     const Completion c =
@@ -195,7 +195,7 @@ TEST(DiskFaults, MisdirectedWriteIsStoredElsewhere) {
   }());
 }
 
-TEST(DiskFaults, CorruptedWriteChangesBytesOfOneSectorInRange) {
+TEST(DiskFaults, CorruptedWriteChangesBytesOfOneSectorInItsRange) {
   FaultyDisk b("corrupted-write:disk,lba=10+2");
   b.finish(b.submit_write(8, DiskFixture::pattern(8, kNew)));
   EXPECT_EQ(b.on_medium(8, 2), DiskFixture::pattern(2, kNew));
@@ -254,7 +254,7 @@ CutCounts cut_under_head(Tear tear) {
   return counts;
 }
 
-TEST(Tearing, SilentMostlyGivesAMix) {
+TEST(Tearing, SilentModeMostlyMixesOldAndNewBytes) {
   const CutCounts c = cut_under_head(Tear::silent);
   EXPECT_EQ(c.unreadable, 0);
   EXPECT_GT(c.old_bytes, 0);
@@ -262,7 +262,7 @@ TEST(Tearing, SilentMostlyGivesAMix) {
   EXPECT_GT(c.mixed, 20);
 }
 
-TEST(Tearing, AnyGivesAllFourOutcomes) {
+TEST(Tearing, AnyModeProducesAllFourOutcomes) {
   const CutCounts c = cut_under_head(Tear::any);
   EXPECT_GT(c.old_bytes, 3);
   EXPECT_GT(c.new_bytes, 3);
@@ -270,11 +270,11 @@ TEST(Tearing, AnyGivesAllFourOutcomes) {
   EXPECT_GT(c.unreadable, 3);
 }
 
-TEST(Tearing, UnreadableAlwaysFailsTheRead) {
+TEST(Tearing, UnreadableModeAlwaysFailsTheRead) {
   EXPECT_EQ(cut_under_head(Tear::unreadable).unreadable, 40);
 }
 
-TEST(Tearing, UnreadablePhysicalSectorIncludesItsNeighbours) {
+TEST(Tearing, UnreadableModeAffectsTheWholePhysicalSector) {
   DiskProfile p = bench::small_profile();
   p.physical_sector_sectors = 8;
   FaultyDisk b("", false, Tear::unreadable, p);
@@ -287,7 +287,7 @@ TEST(Tearing, UnreadablePhysicalSectorIncludesItsNeighbours) {
   EXPECT_TRUE(b.reported(" 12+4 outcome2"));
 }
 
-TEST(Trim, TrimReadsAsZeroesIfTheProfileSupportsIt) {
+TEST(Trim, MakesSectorsReadAsZeroesIfTheProfileSupportsTrim) {
   for (const bool cache : {false, true}) {
     DiskProfile p = bench::small_profile();
     p.trim = true;
@@ -304,7 +304,7 @@ TEST(Trim, TrimReadsAsZeroesIfTheProfileSupportsIt) {
   }
 }
 
-TEST(Trim, WaitsForAnOlderVersionInFlight) {
+TEST(Trim, IsNotUndoneByAnOlderWriteInFlight) {
   DiskProfile p = bench::small_profile();
   p.trim = true;
   FaultyDisk b("", true, Tear::silent, p);
@@ -318,7 +318,7 @@ TEST(Trim, WaitsForAnOlderVersionInFlight) {
   EXPECT_EQ(b.on_medium(0, 16), DiskFixture::pattern(16, 0));
 }
 
-TEST(Trim, HasNoEffectOtherwise) {
+TEST(Trim, HasNoEffectIfTheProfileDoesNotSupportIt) {
   FaultyDisk b("");
   EXPECT_EQ(b.finish(b.submit(Op::trim, 0, 4)).status, Status::ok);
   EXPECT_EQ(b.on_medium(0, 4), DiskFixture::pattern(4, kOld));

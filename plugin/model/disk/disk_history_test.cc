@@ -126,7 +126,7 @@ Sum histories_with(const std::string& fault, bool cuts, bool cache = true,
   return sum;
 }
 
-TEST(HonestFaults, PassTheCheck) {
+TEST(HonestFaults, DoNotViolateTheDeviceContract) {
   for (const bool cache : {false, true}) {
     EXPECT_EQ(histories_with("slow:disk,delay-ms=7,lba={}+20,times=9", true, cache).violations, 0U);
     const Sum latent = histories_with("latent-error:disk,lba={}+3", true, cache);
@@ -138,7 +138,7 @@ TEST(HonestFaults, PassTheCheck) {
   }
 }
 
-TEST(DishonestFaults, FailTheCheck) {
+TEST(DishonestFaults, ViolateTheDeviceContract) {
   EXPECT_EQ(histories_with("lying-flush:disk", false).violations, 0U)
       << "undetectable without a cut";
   EXPECT_GE(histories_with("lying-flush:disk", true).found, 6U);
@@ -153,7 +153,7 @@ TEST(DishonestFaults, FailTheCheck) {
 
 /// Tests the check itself. The test writes older contents into the store without using the device,
 /// and the check must detect this.
-TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
+TEST(HistoryCheckItself, DetectsADeviceThatReturnsOldData) {
   std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     DiskFixture b = make_bench({true, 1, 4, Tear::silent}, seed);
@@ -182,7 +182,7 @@ struct EndlessTarget final : EventTarget {
   Simulation& simulation;
 };
 
-TEST(HistoryCheckItself, StopsWithADeviceThatNeverBecomesIdle) {
+TEST(HistoryCheckItself, StopsIfADeviceNeverBecomesIdle) {
   DiskFixture b = make_bench({true, 1, 4, Tear::silent}, 1);
   EndlessTarget restless(b.machine.simulation());
   restless.on_event(0);

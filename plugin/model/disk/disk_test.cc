@@ -13,7 +13,7 @@ using bench::DiskFixture;
 using bench::kCacheOff;
 using bench::kCacheOn;
 
-TEST(Disk, ReadMissAndHitTakeTheProfilesTimes) {
+TEST(Disk, ReadMissesAndHitsTakeTheTimesOfTheProfile) {
   DiskFixture b(kCacheOff);
   const Completion miss = b.finish(b.submit(Op::read, 0, 4));
   // The arm is ready at 0.5 ms, slot 4 arrives at 2.5 ms, and three of the four sectors are
@@ -33,7 +33,7 @@ TEST(Disk, ReadMissAndHitTakeTheProfilesTimes) {
   EXPECT_EQ(b.disk->counters().cache_hits, 1U);
 }
 
-TEST(Disk, ReadAheadFollowsTheHead) {
+TEST(Disk, ReadAheadBuffersSectorsAsTheyPassTheHead) {
   DiskFixture b(kCacheOff);
   b.finish(b.submit(Op::read, 0, 4));
   b.run_for(kMillisecondNs);  // sector 4 has been buffered, but not the others
@@ -44,7 +44,7 @@ TEST(Disk, ReadAheadFollowsTheHead) {
   EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
 }
 
-TEST(Disk, TheSectorUnderTheHeadIsAMiss) {
+TEST(Disk, AReadOfTheSectorUnderTheHeadIsAMiss) {
   DiskFixture b(kCacheOff);
   const Completion first = b.finish(b.submit(Op::read, 0, 4));
   EXPECT_EQ(first.completed_at, 5'150'000);  // sector 4 passes from 5 to 5.625 ms
@@ -54,7 +54,7 @@ TEST(Disk, TheSectorUnderTheHeadIsAMiss) {
       << "the read-ahead must stop and read it again one revolution later";
 }
 
-TEST(Disk, AStreamJoinsTheReadAheadWhereTheProfileAllows) {
+TEST(Disk, ASequentialReadJoinsTheReadAheadIfTheProfilePermitsIt) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.joins_at_head = true;
   {
@@ -77,7 +77,7 @@ bool is_hit(DiskFixture& b, std::uint64_t lba) {
   return b.finish(b.submit(Op::read, lba, 8)).breakdown.cache_hit;
 }
 
-TEST(Disk, AfterSequentialReadsAheadOnlyForAStream) {
+TEST(Disk, AfterSequentialPolicyReadsAheadOnlyForAStream) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.after_sequential = true;
   DiskFixture b(kCacheOff, 1, p);
@@ -106,7 +106,7 @@ bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba)
   return b.finish(b.submit(Op::read, lba, 2)).breakdown.cache_hit;
 }
 
-TEST(Disk, WholeTrackKeepsSectorsPassedBeforeTheRequest) {
+TEST(Disk, WholeTrackPolicyKeepsSectorsPassedBeforeTheRequest) {
   EXPECT_TRUE(is_hit_of_whole_track(6, 0, 4)) << "passed while the head waited";
   EXPECT_FALSE(is_hit_of_whole_track(6, 0, 0)) << "not read yet";
   EXPECT_TRUE(is_hit_of_whole_track(6, 20 * kMillisecondNs, 0));
@@ -116,7 +116,7 @@ TEST(Disk, WholeTrackKeepsSectorsPassedBeforeTheRequest) {
   EXPECT_FALSE(is_hit_of_whole_track(14, 20 * kMillisecondNs, 10)) << "the preceding track";
 }
 
-TEST(Disk, BufferDropsWrittenSectorsAndEverythingAtACut) {
+TEST(Disk, BufferDropsSectorsThatAreWrittenAndAllSectorsAtACut) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.segments = 2;
   DiskFixture b(kCacheOff, 1, p);
@@ -145,7 +145,7 @@ TEST(Disk, WrittenDataIsReadableFromTheBufferUntilACut) {
   EXPECT_FALSE(is_hit(b, 100));
 }
 
-TEST(Disk, WithoutCacheCompletionMeansDurable) {
+TEST(Disk, WithoutCacheACompletedWriteIsDurable) {
   DiskFixture b(kCacheOff);
   EXPECT_FALSE(b.disk->characteristics().volatile_cache);
   const auto data = DiskFixture::pattern(3, 9);
@@ -156,7 +156,7 @@ TEST(Disk, WithoutCacheCompletionMeansDurable) {
   EXPECT_EQ(b.disk->counters().media_sectors_written, 3U);
 }
 
-TEST(Disk, WithCacheAWriteIsFastAndLostAtACut) {
+TEST(Disk, ACachedWriteCompletesFastAndIsLostAtACut) {
   DiskFixture b(kCacheOn);
   const auto data = DiskFixture::pattern(4, 9);
   const Completion done = b.finish(b.submit_write(100, data));
@@ -171,7 +171,7 @@ TEST(Disk, WithCacheAWriteIsFastAndLostAtACut) {
   EXPECT_EQ(seen, DiskFixture::pattern(4, 0));
 }
 
-TEST(Disk, FlushAndFuaMakeDurable) {
+TEST(Disk, FlushAndFuaMakeWritesDurable) {
   DiskFixture b(kCacheOn);
   const auto data = DiskFixture::pattern(4, 9);
   b.finish(b.submit_write(100, data));
@@ -189,7 +189,7 @@ TEST(Disk, FlushAndFuaMakeDurable) {
       << "the older cached version must not come back";
 }
 
-TEST(Disk, AWriteOverASectorInDestageIsNewer) {
+TEST(Disk, AWriteDuringTheDestageOfItsSectorsWins) {
   DiskFixture b(kCacheOn);
   const auto old = DiskFixture::pattern(4, 1);
   const auto fresh = DiskFixture::pattern(4, 2);
@@ -205,7 +205,7 @@ TEST(Disk, AWriteOverASectorInDestageIsNewer) {
   EXPECT_EQ(b.disk->counters().media_writes, 2U);
 }
 
-TEST(Disk, DestagesWhenIdleAndJoinsNeighbours) {
+TEST(Disk, DestagesWhenIdleAndMergesAdjacentSectors) {
   DiskFixture b(kCacheOn);
   b.finish(b.submit_write(104, DiskFixture::pattern(4, 2)));
   b.finish(b.submit_write(100, DiskFixture::pattern(4, 1)));
@@ -240,7 +240,7 @@ TEST(Disk, DestagesAboveHighWaterWhileTheHostIsBusy) {
   EXPECT_GE(b.disk->counters().media_writes, 1U);
 }
 
-TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
+TEST(Disk, CacheIsBoundedAndWritesWaitForSpace) {
   DiskFixture b(kCacheOn);
   const auto data = DiskFixture::pattern(16, 5);
   std::vector<RequestId> ids;
@@ -272,14 +272,14 @@ TimeNs stream_ns(std::uint32_t request_sectors) {
   return b.machine.simulation().now();
 }
 
-TEST(Disk, AStreamOfWritesLosesNoRevolution) {
+TEST(Disk, ASequentialStreamOfWritesLosesNoRevolution) {
   // A track takes 10 ms, and the skew to the next track takes 1.9 or 3.1 ms.
   constexpr TimeNs kMedium = 12 * 10 * kMillisecondNs + 11 * 2'300'000;
   for (const std::uint32_t sectors : {4U, 8U, 16U, 24U})
     EXPECT_LT(stream_ns(sectors), kMedium + 25 * kMillisecondNs) << sectors;
 }
 
-TEST(Disk, AReadEndsAWriteStream) {
+TEST(Disk, AReadEndsAStreamOfWrites) {
   DiskFixture b(kCacheOn);
   for (std::uint64_t i = 0; i < 3; ++i) b.finish(b.submit_write(i * 8, DiskFixture::pattern(8, 1)));
   b.finish(b.submit(Op::read, 1000, 4));
@@ -333,7 +333,7 @@ TEST(Disk, WritesZeroesAndTrims) {
   EXPECT_EQ(b.on_medium(10, 8), seen) << "a trim must have no effect";
 }
 
-TEST(Disk, AFailedStoreIsReportedFromThenOn) {
+TEST(Disk, AStoreErrorFailsAllLaterRequests) {
   DiskFixture b(kCacheOff);
   b.store.broken = true;
   EXPECT_EQ(b.finish(b.submit_write(0, DiskFixture::pattern(1, 1))).status, Status::store_error);
@@ -341,7 +341,7 @@ TEST(Disk, AFailedStoreIsReportedFromThenOn) {
   EXPECT_EQ(b.finish(b.submit(Op::flush)).status, Status::store_error);
 }
 
-TEST(Disk, LargeRequestsAndReducedSize) {
+TEST(Disk, ServesLargeRequestsAtAReducedSize) {
   bench::LogObserver observer;
   Simulation simulation;
   const DiskProfile profile = bench::small_profile();

@@ -43,7 +43,7 @@ constexpr std::uint64_t at_cylinder(std::uint64_t c) {
   return 28 + 64 * (c - 1);
 }
 
-TEST(DriveQueue, EachPolicyHasItsOrder) {
+TEST(DriveQueue, EachPolicyServesRequestsInItsOrder) {
   const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(12),
                                            at_cylinder(4), at_cylinder(9)};
   EXPECT_EQ(order_of(QueuePolicy::fcfs, 8, lbas), lbas);
@@ -55,7 +55,7 @@ TEST(DriveQueue, EachPolicyHasItsOrder) {
                                         at_cylinder(4), at_cylinder(9)}));
 }
 
-TEST(DriveQueue, KeepsTheHostsOrderBeyondTheDepth) {
+TEST(DriveQueue, ReordersOnlyWithinTheQueueDepth) {
   // At depth 3, the drive holds the current command and two others, among which it can choose.
   const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17),
                                            at_cylinder(11), at_cylinder(10) + 1};
@@ -128,7 +128,7 @@ TEST(DriveQueue, AQueuedWriteMayEndBeforeThePreviousCompletion) {
   EXPECT_EQ(b.on_medium(100, 8), DiskFixture::pattern(8, 7));
 }
 
-TEST(DriveQueue, AFlushKeepsItsPlaceInTheOrder) {
+TEST(DriveQueue, RequestsAreNotReorderedAcrossAFlush) {
   for (const bool cache : {false, true}) {
     for (const QueuePolicy policy :
          {QueuePolicy::sstf, QueuePolicy::c_look, QueuePolicy::sptf, QueuePolicy::aged_sptf}) {

@@ -41,7 +41,7 @@ struct Case {
 
 class GeometrySparing : public testing::TestWithParam<Case> {};
 
-TEST_P(GeometrySparing, MapsEverySectorToADistinctGoodPlace) {
+TEST_P(GeometrySparing, MapsEverySectorToADistinctGoodSlot) {
   const Case& c = GetParam();
   const DiskProfile p = plain_profile(c.sparing, c.spare_sectors, c.slipped);
   const Geometry geometry(p);
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"zone", Sparing::zone, 6, {0, 1, 2, 640, 900, 1279}, 2080 - 2 * 6}),
     [](const auto& param) { return std::string(param.param.name); });
 
-TEST(Geometry, SerpentineKeepsTheHeadAtAChangeOfCylinder) {
+TEST(Geometry, SerpentineOrderKeepsTheHeadAtACylinderChange) {
   DiskProfile p = plain_profile(Sparing::zone, 0, {});
   p.head_order = HeadOrder::serpentine;
   const Geometry geometry(p);
@@ -90,7 +90,7 @@ TEST(Geometry, SerpentineKeepsTheHeadAtAChangeOfCylinder) {
   EXPECT_EQ(geometry.locate(128).head, 0U);
 }
 
-TEST(Geometry, AllowsGapsBetweenZonesAndAtTheEnd) {
+TEST(Geometry, AcceptsGapsBetweenZonesAndAtTheEnd) {
   DiskProfile p = plain_profile(Sparing::zone, 0, {});
   p.zones[0].cylinders = 19;
   p.tail_unused_sectors = 7;

@@ -12,7 +12,7 @@
 namespace headcrash::model {
 namespace {
 
-TEST(Geometry, SectorsHaveDistinctPlacesOutsideSlippedTracks) {
+TEST(Geometry, PlacesSectorsAtDistinctSlotsOutsideSlippedTracks) {
   const DiskProfile p = bench::small_profile();
   const Geometry geometry(p);
   ASSERT_EQ(geometry.sectors(), p.capacity_sectors);
@@ -35,7 +35,7 @@ TEST(Geometry, SkewsShiftTheFirstSector) {
   EXPECT_EQ(geometry.locate(28).slot, (3 * 3 + 5U) % 16);
 }
 
-TEST(SeekCurve, HasThreeParts) {
+TEST(SeekCurve, ConsistsOfThreeParts) {
   const DiskProfile p = bench::small_profile();
   const SeekCurve curve(p.seek, p.cylinders);
   EXPECT_EQ(curve.seek_ns({5, 1}, {5, 1}), 0);
@@ -57,7 +57,7 @@ TEST(Rotation, DoesNotDriftOverYears) {
   }
 }
 
-TEST(Mechanism, WaitsForTheSlotAndSwitchesWithinTheSkew) {
+TEST(Mechanism, WaitsForTheSlotAndSwitchesHeadsWithinTheSkew) {
   const Mechanism mechanism(bench::small_profile());
   MediaAccess planned;
   Transfer transfer;

@@ -38,7 +38,7 @@ TEST(ZeroLatency, AWholeTrackTakesOneRevolution) {
   }
 }
 
-TEST(ZeroLatency, AReadSendsItsFrontLastWithCorrectData) {
+TEST(ZeroLatency, AReadThatStartsMidTrackReturnsCorrectData) {
   DiskFixture b(kCacheOff, 1, zero_latency_profile());
   const auto data = DiskFixture::pattern(12, 7);
   b.finish(b.submit_write(0, data));
@@ -48,7 +48,7 @@ TEST(ZeroLatency, AReadSendsItsFrontLastWithCorrectData) {
   EXPECT_EQ(seen, data);
 }
 
-TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
+TEST(ZeroLatency, ACutCanLeaveTheEndOfAWriteNewAndItsStartOld) {
   DiskProfile profile = zero_latency_profile();
   profile.overhead.bus_write_sector_ns = 10'000;
   // With this seed, the torn sector is a mix of old and new bytes.
@@ -100,7 +100,7 @@ TEST(Spindle, LagGrowsWithSectorsPassed) {
   EXPECT_EQ(lagging.angle_ps(kSecondNs), 10'000'000'000 - 700'000);
 }
 
-TEST(ReadSegments, SeveralStreamsHitAndTheOldestIsDropped) {
+TEST(ReadSegments, ServeSeveralStreamsAndDropTheOldest) {
   DiskProfile profile = bench::small_profile();
   profile.read_buffer.segments = 2;
   DiskFixture b(kCacheOff, 1, profile);

@@ -49,7 +49,7 @@ TEST(FaultText, EveryKindRoundTrips) {
   EXPECT_EQ(fault("slow:x,delay-ms=2.5").delay_ns, 2'500'000);
 }
 
-TEST(FaultText, RejectsInvalidTextAndNamesThePart) {
+TEST(FaultText, RejectsInvalidTextAndNamesTheInvalidPart) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "the ':' between"},
       {"dead", "the ':' between"},
@@ -114,7 +114,7 @@ TEST(SectorRangesSet, MatchesAPlainSet) {
   }
 }
 
-TEST(Faults, AnyIsFalseWithoutActiveFaults) {
+TEST(Faults, AnyReturnsFalseWithoutActiveFaults) {
   FaultFixture b{};
   EXPECT_FALSE(b.faults.any());
   EXPECT_TRUE(b.faults.add(fault("lost-write:hd0")));
@@ -124,7 +124,7 @@ TEST(Faults, AnyIsFalseWithoutActiveFaults) {
   EXPECT_FALSE(b.faults.next_write(0, 8));
 }
 
-TEST(Faults, WritesHealLatentErrorsSectorBySector) {
+TEST(Faults, WritesRepairLatentErrorsSectorBySector) {
   FaultFixture b{"latent-error:hd0,lba=10+3"};
   EXPECT_FALSE(b.faults.unreadable(0, 10));
   EXPECT_FALSE(b.faults.unreadable(13, 10));
@@ -137,7 +137,7 @@ TEST(Faults, WritesHealLatentErrorsSectorBySector) {
   EXPECT_FALSE(b.faults.any());
 }
 
-TEST(Faults, RespectDelaySkipAndTimes) {
+TEST(Faults, RespectTheirDelaySkipAndTimesSettings) {
   FaultFixture b{"dead:hd0,after-ms=1,after=2,times=2"};
   const Request read = FaultFixture::request(Op::read, 0, 1);
   EXPECT_FALSE(b.faults.dead(read));
@@ -170,7 +170,7 @@ TEST(Faults, ApplyOnlyToTheirRange) {
   EXPECT_EQ(met->sectors, 1U);
 }
 
-TEST(Faults, WriteErrorFixesItsRangeAtTheFirstMatchingData) {
+TEST(Faults, WriteErrorKeepsTheRangeOfTheFirstWriteThatMatchesItsData) {
   FaultFixture b{"write-error:hd0,data=aabb,after=1"};
   const std::vector<std::byte> other(kSectorBytes, std::byte{0xaa});
   std::vector<std::byte> wanted = other;
@@ -201,7 +201,7 @@ TEST(Faults, ClearKeepsSectorsMadeUnreadableByAPowerCut) {
   EXPECT_FALSE(b.faults.any());
 }
 
-TEST(Faults, ReportRareFiringsAllAndFrequentOnesByCount) {
+TEST(Faults, LogEachRareFiringButOnlyCountFrequentOnes) {
   FaultFixture b{"lost-write:hd0,times=20", "latent-error:hd0", "battery-low:hd0"};
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(b.faults.next_write(0, 1));
   EXPECT_EQ(b.observer.log.size(), 20U);
@@ -215,7 +215,7 @@ TEST(Faults, ReportRareFiringsAllAndFrequentOnesByCount) {
             "0 incident 3 fault lost-write fired (occurrence 1): write of 0+1");
 }
 
-TEST(Faults, NumberIsLimited) {
+TEST(Faults, AreLimitedInNumber) {
   FaultFixture b{};
   for (std::size_t i = 0; i < DeviceFaults::kFaultsMax; ++i)
     EXPECT_TRUE(b.faults.add(fault("dead:hd0")));

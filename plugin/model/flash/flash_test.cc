@@ -148,7 +148,7 @@ std::uint64_t megabytes(const FlashProfile& p, Op op, int depth, int requests) {
   return FlashLoad(p, op, 256, depth, requests, in_order(256)).bytes_per_second / 1'000'000;
 }
 
-TEST(Flash, NvmeFiguresArePlausible) {
+TEST(Flash, NvmePerformanceIsPlausible) {
   FlashFixture bench(nvme());
   const TimeNs read = bench.response(bench.submit(Op::read, 8'000'000, 8));
   EXPECT_GT(read, 60 * kMicrosecondNs);
@@ -173,7 +173,7 @@ TEST(Flash, NvmeFiguresArePlausible) {
   EXPECT_LT(writes, 2'800U);
 }
 
-TEST(Flash, SataFiguresArePlausible) {
+TEST(Flash, SataPerformanceIsPlausible) {
   const std::uint64_t one = iops(sata(), Op::read, 1);
   const std::uint64_t many = iops(sata(), Op::read, 32);
   EXPECT_GT(one, 7'000U);
@@ -244,7 +244,7 @@ TEST(Flash, FlushWaitsForPendingPrograms) {
       << "the device must be idle";
 }
 
-TEST(Flash, FuaAndCacheOffWaitForTheProgram) {
+TEST(Flash, FuaWritesAndUncachedWritesWaitForTheProgram) {
   SsdFixture b;
   EXPECT_GT(b.bench.response(b.write(100, 8, 1, true)), small_ssd().program_ns);
   EXPECT_EQ(b.on_medium(100, 8), bench::DiskFixture::pattern(8, 1));
@@ -300,7 +300,7 @@ TEST(Flash, AQueuedProgramHasNoEffectAtACut) {
   EXPECT_EQ(b.on_medium(0, p.page_sectors), bench::DiskFixture::pattern(p.page_sectors, 0));
 }
 
-TEST(Flash, APartialPhysicalSectorCostsARead) {
+TEST(Flash, AWriteOfAPartialPhysicalSectorCostsARead) {
   FlashProfile p = small_ssd();
   p.buffer_idle_ns = 0;
   const auto took = [&](std::uint32_t sectors) {

@@ -118,7 +118,7 @@ struct NvramFixture {
   std::deque<std::vector<std::byte>> buffers;
 };
 
-TEST(Nvram, AcknowledgesAfterTheCopy) {
+TEST(Nvram, AcknowledgesAWriteOnceItIsCopied) {
   NvramFixture b;
   const Completion c = b.write(100, 8, 1, true);
   EXPECT_EQ(c.completed_at - c.submitted_at, 100'000 + 8 * 10'000);
@@ -176,7 +176,7 @@ TEST(Nvram, KeepsHotBlocksAndWritesBackColdOnes) {
   EXPECT_EQ(b.below(0, 8), DiskFixture::pattern(8, 0)) << "the hot block must stay in the cache";
 }
 
-TEST(Nvram, JoinsNeighbours) {
+TEST(Nvram, WritesAdjacentBlocksBackTogether) {
   NvramProfile p = one_block_each();
   p.idle_delay_ns = 50 * kMillisecondNs;
   NvramFixture b(p);
@@ -188,7 +188,7 @@ TEST(Nvram, JoinsNeighbours) {
   EXPECT_EQ(b.counters().dirty_sectors, 0U);
 }
 
-TEST(Nvram, AcceptsWritesBetweenTheWaterMarks) {
+TEST(Nvram, WritesBackFromTheHighToTheLowWaterMark) {
   NvramFixture b;
   for (std::uint64_t i = 0; i < 5; ++i) b.write(i * 40, 8, 5);
   b.drain();
@@ -209,14 +209,14 @@ std::vector<std::byte> fill_in_part(NvramFixture& b) {
   return expected;
 }
 
-TEST(Nvram, CombinesCachedAndUncachedSectors) {
+TEST(Nvram, AReadCombinesCachedAndUncachedSectors) {
   NvramFixture b;
   const std::vector<std::byte> expected = fill_in_part(b);
   EXPECT_EQ(b.read(0, 24), expected);
   EXPECT_EQ(b.counters().read_hits, 0U);
 }
 
-TEST(Nvram, ABadSectorBelowMattersOnlyIfNotCached) {
+TEST(Nvram, AnUnreadableSectorBelowMattersOnlyIfNotCached) {
   NvramFixture b;
   std::vector<std::byte> expected = fill_in_part(b);
   b.add(b.drive_faults, FaultKind::latent_error, 10, 1);
@@ -243,7 +243,7 @@ TEST(Nvram, AReadFromBelowDoesNotReturnStaleData) {
   EXPECT_EQ(b.read(99, 6).back(), std::byte{4});
 }
 
-TEST(Nvram, LongWritesGoThroughAndInvalidateTheCache) {
+TEST(Nvram, LongWritesBypassAndInvalidateTheCache) {
   NvramFixture b;
   b.write(10, 8, 1);
   const Completion c = b.write(0, 80, 2);
@@ -255,7 +255,7 @@ TEST(Nvram, LongWritesGoThroughAndInvalidateTheCache) {
   EXPECT_EQ(b.read(0, 80), DiskFixture::pattern(80, 2));
 }
 
-TEST(Nvram, WaitsForRoom) {
+TEST(Nvram, WritesWaitForFreeSpace) {
   NvramFixture b;
   std::vector<RequestId> ids;
   for (std::uint64_t i = 0; i < 20; ++i) ids.push_back(b.submit(Op::write, i * 40, 8));
@@ -264,7 +264,7 @@ TEST(Nvram, WaitsForRoom) {
   EXPECT_EQ(b.counters().write_throughs, 0U);
 }
 
-TEST(Nvram, ContentsSurviveACutAndAreReplayed) {
+TEST(Nvram, ContentsSurviveAPowerCutAndAreReplayed) {
   NvramFixture b;
   b.write(50, 3, 1);
   b.write(200, 16, 2);
@@ -301,7 +301,7 @@ TEST(Nvram, ContentsAreLostAfterTheHoldTime) {
   EXPECT_TRUE(b.reported("contents lost: 3 sectors"));
 }
 
-TEST(Nvram, ALowBatteryWritesBackAndWritesThrough) {
+TEST(Nvram, ALowBatteryCausesWriteBackAndWriteThrough) {
   NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.battery, FaultKind::battery_low);
@@ -380,7 +380,7 @@ TEST(Nvram, WithADeadBatteryAFlushWaitsForTheContents) {
   EXPECT_EQ(b.below(50, 8), DiskFixture::pattern(8, 1));
 }
 
-TEST(Nvram, WriteBacksAreDurableBelow) {
+TEST(Nvram, WriteBacksAreDurableOnTheDriveBelow) {
   NvramProfile p = one_block_each();
   p.idle_delay_ns = kMillisecondNs;
   NvramFixture b(p, true);
@@ -391,7 +391,7 @@ TEST(Nvram, WriteBacksAreDurableBelow) {
   EXPECT_FALSE(b.nvram->characteristics().volatile_cache);
 }
 
-TEST(Nvram, RequestsOutsideTheRangeAreForwarded) {
+TEST(Nvram, ForwardsRequestsOutsideItsRange) {
   NvramProfile p = one_block_each();
   p.range_lba = 64;
   p.range_sectors = 64;
@@ -412,7 +412,7 @@ TEST(Nvram, RequestsOutsideTheRangeAreForwarded) {
   EXPECT_EQ(b.read(60, 8), DiskFixture::pattern(8, 3));
 }
 
-TEST(Nvram, AFailedWriteBackKeepsItsContents) {
+TEST(Nvram, AFailedWriteBackKeepsTheDirtyContents) {
   NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
@@ -428,7 +428,7 @@ TEST(Nvram, AFailedWriteBackKeepsItsContents) {
   EXPECT_EQ(b.below(48, 16), DiskFixture::pattern(16, 3));
 }
 
-TEST(Nvram, KeepsWholeSectorsOfAnInterruptedCopy) {
+TEST(Nvram, KeepsTheCompleteSectorsOfAnInterruptedCopy) {
   NvramFixture b;
   b.write(0, 8, 1);
   b.buffers.push_back(DiskFixture::pattern(8, 2));

@@ -38,7 +38,7 @@ TEST(ControlCommand, AcceptsTheDocumentedCommands) {
             Emulation::Interval::restarts);
 }
 
-TEST(ControlCommand, RejectsOtherCommandsByName) {
+TEST(ControlCommand, NamesAnUnknownCommandInItsError) {
   const std::pair<std::string, const char*> table[] = {
       {"", "request"},
       {"{", "request"},
@@ -95,7 +95,7 @@ class ControlAnswer : public testing::Test {
   std::unique_ptr<Emulation> emulation_;
 };
 
-TEST_F(ControlAnswer, ArmsReportsAndDisarms) {
+TEST_F(ControlAnswer, ShowsAnArmedCutUntilDisarmed) {
   EXPECT_EQ(ask(R"({"power":"cut","when":"at-flush:7"})"),
             (json{{"ok", true}, {"armed", "at-flush:7"}}));
   EXPECT_EQ(ask(R"({"power":"status"})")["armed"], "at-flush:7");
@@ -103,7 +103,7 @@ TEST_F(ControlAnswer, ArmsReportsAndDisarms) {
   EXPECT_EQ(ask(R"({"power":"status"})")["armed"], nullptr);
 }
 
-TEST_F(ControlAnswer, CutsAndCounts) {
+TEST_F(ControlAnswer, CountsASecondPowerCutOnlyOnce) {
   EXPECT_EQ(ask(R"({"power":"status"})")["last_cut_ns"], nullptr);
   EXPECT_TRUE(ask(R"({"power":"cut"})").contains("at_ns"));
   EXPECT_TRUE(ask(R"({"power":"cut"})").contains("at_ns")) << "a second cut must not be an error";
@@ -129,7 +129,7 @@ TEST_F(ControlAnswer, StatisticsHaveTheDocumentedKeys) {
 
 /// Holes are guaranteed to read as zeroes. Sectors whose write of zeroes was corrupted must not be
 /// reported as a hole.
-TEST_F(ControlAnswer, CorruptedZeroesAreNotAHole) {
+TEST_F(ControlAnswer, DoesNotReportCorruptedZeroesAsAHole) {
   ASSERT_NE(emulation_->written(0), nullptr);
   ASSERT_FALSE(emulation_->written(0)->run(0, 8).written);
   ASSERT_TRUE(emulation_->add_fault(*model::parse_fault("corrupted-write:hd0")));
@@ -148,13 +148,13 @@ TEST_F(ControlAnswer, CorruptedZeroesAreNotAHole) {
   EXPECT_TRUE(emulation_->written(0)->run(0, 8).written);
 }
 
-TEST_F(ControlAnswer, WaitEndsWhenTheClientIsGone) {
+TEST_F(ControlAnswer, StopsWaitingWhenTheClientDisconnects) {
   const std::string text =
       answer(*emulation_, R"({"power":"wait-cut","timeout_ms":3600000})", [] { return true; });
   EXPECT_EQ(json::parse(text)["power"], "on");
 }
 
-TEST_F(ControlAnswer, AnswersRandomAndMutatedLines) {
+TEST_F(ControlAnswer, IsSentForRandomAndMutatedLines) {
   std::mt19937 random(11);
   const std::string seeds[] = {R"({"power":"cut","when":"after-mark:x+1"})",
                                R"({"clock":"real:2"})", R"({"stats":"read"})", R"({"mark":"abc"})"};

@@ -10,7 +10,7 @@ namespace {
 using model::kMillisecondNs;
 using model::Op;
 
-TEST(LoadSeries, CountsAFlushAtItsCompletionAndTimeWhileInside) {
+TEST(LoadSeries, CountsFlushesAtCompletionAndTimeWhileInFlight) {
   LoadSeries series(10 * kMillisecondNs);
   series.completed(Op::write, 8, 10 * kMillisecondNs + 500'000, 12 * kMillisecondNs + 250'000);
   series.completed(Op::read, 16, 11 * kMillisecondNs, 11 * kMillisecondNs + 250'000);
@@ -39,7 +39,7 @@ TEST(LoadSeries, SpreadsSectorsOverTheTimeSinceTheLastCompletion) {
   EXPECT_EQ(series.bins()[200].sectors_read, 7U) << "a request without duration";
 }
 
-TEST(LoadSeries, CountsOnlyItsInterval) {
+TEST(LoadSeries, CountsOnlyRequestsInItsInterval) {
   LoadSeries series(10 * kMillisecondNs);
   series.completed(Op::write, 8, 0, 9 * kMillisecondNs);
   EXPECT_TRUE(series.bins().empty());
@@ -50,7 +50,7 @@ TEST(LoadSeries, CountsOnlyItsInterval) {
 
 /// For any lengths and any order of the requests, the number of bins must stay small, and no sector
 /// or time may be lost or counted twice.
-TEST(LoadSeries, IsBoundedAndKeepsItsSums) {
+TEST(LoadSeries, IsBoundedAndPreservesItsSums) {
   Random random(24);
   for (int round = 0; round < 20; ++round) {
     LoadSeries series(kMillisecondNs);

@@ -87,7 +87,7 @@ TEST_F(PacerTest, NeverReturnsEarly) {
   }
 }
 
-TEST_F(PacerTest, ASlowedClockTakesKTimesAsLong) {
+TEST_F(PacerTest, RequestsTakeKTimesAsLongWithAClockSlowedByK) {
   make("real:20");
   const WallNs before = wall_now();
   serve(500);
@@ -96,7 +96,7 @@ TEST_F(PacerTest, ASlowedClockTakesKTimesAsLong) {
   EXPECT_EQ(target().max_ns, 500'000);
 }
 
-TEST_F(PacerTest, ManyThreadsCompleteAndNoneEarly) {
+TEST_F(PacerTest, CompletesNoRequestEarlyWithManyThreads) {
   make("real");
   std::vector<std::thread> threads;
   threads.reserve(16);
@@ -131,7 +131,7 @@ TEST_F(PacerTest, AShortRequestDoesNotWaitForALongOne) {
   slow.join();
 }
 
-TEST_F(PacerTest, ClockOffNeverWaitsAndStopsWhenIdle) {
+TEST_F(PacerTest, WithoutAClockNeverWaitsAndStopsWhenIdle) {
   make("off");
   const WallNs before = wall_now();
   serve(60'000'000);  // one minute
@@ -178,7 +178,7 @@ TEST_F(PacerTest, SpeedingUpWakesTheLeader) {
   EXPECT_LT(wall_now() - before, kAtOnceNs);
 }
 
-TEST_F(PacerTest, APowerCutEndsWaitsAndIsReported) {
+TEST_F(PacerTest, APowerCutEndsAllWaitsAndIsReported) {
   make("real:1000000");
   std::vector<std::thread> threads;
   threads.reserve(16);
@@ -209,7 +209,7 @@ TEST_F(PacerTest, WaitForPowerOffTimesOut) {
   EXPECT_EQ(pacer_->wait_power_off(std::chrono::milliseconds(5)), Pacer::PowerWait::time_over);
 }
 
-TEST_F(PacerTest, ShutDownEndsAllWaits) {
+TEST_F(PacerTest, ShuttingDownEndsAllWaits) {
   make("real:1000000");
   std::vector<std::thread> threads;
   threads.reserve(16);
@@ -272,7 +272,7 @@ TEST_F(PacerTest, NoRequestIsLostUnderStress) {
   EXPECT_GT(returned, 100);
 }
 
-TEST_F(PacerTest, AnswersLeaveAtMostTheLeadEarly) {
+TEST_F(PacerTest, SendsRepliesEarlyByAtMostTheLead) {
   make("real");
   constexpr WallNs kLeadNs = 900 * model::kMicrosecondNs;
   pacer_->set_lead(kLeadNs);
@@ -288,7 +288,7 @@ TEST_F(PacerTest, AnswersLeaveAtMostTheLeadEarly) {
   EXPECT_GE(achieved().p50_ns, 2 * kMillisecondNs) << "must be counted as seen by the client";
 }
 
-TEST(TransportTime, IsPlausible) {
+TEST(TransportTime, IsMeasuredWithinPlausibleBounds) {
   for (const Transport transport : {Transport::nbd, Transport::vhost_user}) {
     const WallNs floor = measure_transport_time(transport);
     EXPECT_GE(floor, 0);

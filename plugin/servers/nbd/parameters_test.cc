@@ -34,7 +34,7 @@ std::string help_text() {
   return text;
 }
 
-TEST(Parameters, AreAllInTheManPageAndTheHelp) {
+TEST(Parameters, AreAllDocumentedInTheManPageAndTheHelp) {
   std::ifstream in(HEADCRASH_POD);
   std::stringstream pod;
   pod << in.rdbuf();
@@ -51,7 +51,7 @@ TEST(Parameters, AreAllInTheManPageAndTheHelp) {
   }
 }
 
-TEST(Parameters, RejectAnotherMachinesStore) {
+TEST(Parameters, RejectTheStoreOfAnotherMachine) {
   TemporaryFolder folder;
   const std::string store = "store=" + (folder / "store");
   {
@@ -80,7 +80,7 @@ TEST(Parameters, RejectAnotherMachinesStore) {
       << ended.stderr_text;
 }
 
-TEST(Parameters, RecordingWithoutAStoreIsTheStore) {
+TEST(Parameters, UseTheRecordingAsTheStoreIfNoneIsGiven) {
   TemporaryFolder folder;
   const std::string record = "record=" + (folder / "run.rec");
   for (int run = 0; run < 3; ++run) {
@@ -98,7 +98,7 @@ TEST(Parameters, RecordingWithoutAStoreIsTheStore) {
   EXPECT_NE(other.stderr_text.find("record="), std::string::npos) << other.stderr_text;
 }
 
-TEST(Parameters, InvalidParametersAreRejectedByName) {
+TEST(Parameters, AreNamedInErrorsIfInvalid) {
   TemporaryFolder folder;
   std::ofstream(folder / "file") << "not a store";
   const std::string file = folder / "file";

@@ -158,7 +158,7 @@ int unreadable_after_cuts(const std::vector<std::string>& arguments) {
   return unreadable;
 }
 
-TEST(Plugin, TearDecidesTheStateOfTheSectorUnderTheHead) {
+TEST(Plugin, TearParameterDeterminesTheStateOfTheSectorUnderTheHead) {
   EXPECT_EQ(unreadable_after_cuts(with(kFast, {"write-cache=off"})), 0);
   EXPECT_EQ(unreadable_after_cuts(with(kFast, {"write-cache=off", "tear=unreadable"})), 8);
   const int some = unreadable_after_cuts(with(kFast, {"write-cache=off", "tear=any", "seed=3"}));
@@ -200,7 +200,7 @@ TEST(Plugin, ACutAbortsRequestsInFlight) {
   for (auto& thread : threads) thread.join();
 }
 
-TEST(Plugin, ACutAtAFlushPrecedesItsWork) {
+TEST(Plugin, ACutAtAFlushHappensBeforeAnyDataIsFlushed) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"write-cache=on", "cut=at-flush:2"}));
   EXPECT_EQ(disk.control(R"({"power":"status"})")["armed"], "at-flush:2");
@@ -216,7 +216,7 @@ TEST(Plugin, ACutAtAFlushPrecedesItsWork) {
   EXPECT_EQ(read_block(client, 20), block('\0'));
 }
 
-TEST(Plugin, CutsAfterWrites) {
+TEST(Plugin, CutsPowerAfterAGivenNumberOfWrites) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"cut=after-writes:3"}));
   Client client(disk);
@@ -224,7 +224,7 @@ TEST(Plugin, CutsAfterWrites) {
   EXPECT_EQ(client.write(9, block('w', 1)), EIO);
 }
 
-TEST(Plugin, CutsAfterATimeAndWaitCutReturns) {
+TEST(Plugin, CutsPowerAfterATimeAndThenWaitCutReturns) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M"});
   EXPECT_EQ(disk.control(R"({"power":"wait-cut","timeout_ms":10})")["power"], "on");
@@ -316,7 +316,7 @@ TEST(Plugin, TheRecordingRebuildsTheMediumAfterACut) {
   EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size()), 0);
 }
 
-TEST(Plugin, ACleanEndWritesTheCacheBack) {
+TEST(Plugin, WritesTheCacheBackOnACleanShutdown) {
   TemporaryFolder folder;
   const std::vector<std::string> arguments =
       with(kFast, {"write-cache=on", "store=" + (folder / "store")});
@@ -365,7 +365,7 @@ TEST(Plugin, ASecondServerCannotUseTheSameStoreOrSocket) {
   EXPECT_TRUE(disk.control(R"({"power":"status"})")["ok"]) << "the first server must still answer";
 }
 
-TEST(Plugin, SigtermDuringALongWaitEndsAtOnce) {
+TEST(Plugin, EndsAtOnceOnSigtermDuringALongWait) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M", "clock=real:1000000"});
   std::thread waiting([&] {
@@ -464,7 +464,7 @@ TEST(Plugin, TheClockCanChangeWhileServing) {
             off["model_ns"].get<std::int64_t>());
 }
 
-TEST(Plugin, AFullHostDiskIsReportedAndSurvived) {
+TEST(Plugin, ReportsAFullHostDiskAndContinues) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   TemporaryFolder folder;
   // A limit on the file size simulates a full disk. The kernel sends SIGXFSZ at the limit, so the

@@ -35,7 +35,7 @@ TEST(Protocol, RejectsUnalignedRequests) {
   EXPECT_EQ(nbd_get_block_size(client.handle(), LIBNBD_SIZE_MINIMUM), 512);
 }
 
-TEST(Protocol, NegotiatesItsProperties) {
+TEST(Protocol, NegotiatesTheDevicesProperties) {
   TemporaryFolder folder;
   ServedDisk disk(folder, kFast);
   Client client(disk, "disk/hd0");
@@ -129,7 +129,7 @@ TEST(Protocol, ZeroesByTrimmingIfTheClientPermitsHoles) {
   EXPECT_EQ(read_block(client, 0, 64), expected);
 }
 
-TEST(Protocol, FastZeroFailsAtOnceOnADeviceWithoutFastZeroes) {
+TEST(Protocol, FastZeroRequestFailsAtOnceIfTheDeviceCannotZeroQuickly) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"hp-c2447", "size=64M", "clock=off"});
   Client client(disk);
@@ -198,7 +198,7 @@ TEST(Protocol, ExtentsShowUnwrittenRanges) {
   EXPECT_EQ(all.runs[0].second, 0U);
 }
 
-TEST(Protocol, BlockSizesAreTheDevices) {
+TEST(Protocol, ReportsTheDevicesBlockSizes) {
   TemporaryFolder folder;
   const std::pair<const char*, std::int64_t> table[] = {{"hp-c2447", 4096}, {"raid0-2", 0}};
   for (const auto& [profile, preferred] : table) {
@@ -215,7 +215,7 @@ TEST(Protocol, BlockSizesAreTheDevices) {
   }
 }
 
-TEST(Protocol, WarnsOfTooFewThreads) {
+TEST(Protocol, WarnsAboutTooFewThreads) {
   TemporaryFolder folder;
   {
     ServedDisk few(folder, kFlash, {"-t", "2"});
@@ -234,7 +234,7 @@ bool has_filter(const char* name) {
                 R_OK) == 0;
 }
 
-TEST(Filter, ErrorFailsTheRequestedOperations) {
+TEST(Filter, ErrorFilterFailsTheRequestedOperations) {
   if (!has_filter("error")) GTEST_SKIP();
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"error-pread=ENOSPC", "error-pread-rate=100%"}),
@@ -245,7 +245,7 @@ TEST(Filter, ErrorFailsTheRequestedOperations) {
   EXPECT_EQ(client.write(0, block('e')), 0);
 }
 
-TEST(Filter, CowKeepsWritesFromTheDevice) {
+TEST(Filter, CowFilterKeepsWritesFromTheDevice) {
   if (!has_filter("cow")) GTEST_SKIP();
   TemporaryFolder folder;
   ServedDisk disk(folder, kFast, {"--filter=cow"});
@@ -255,7 +255,7 @@ TEST(Filter, CowKeepsWritesFromTheDevice) {
   EXPECT_EQ(counters(disk)["writes"], 0);
 }
 
-TEST(Filter, FuaForcedMakesEachWriteDurable) {
+TEST(Filter, ForcedFuaMakesEachWriteDurable) {
   if (!has_filter("fua")) GTEST_SKIP();
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"write-cache=on", "fuamode=force"}), {"--filter=fua"});
@@ -265,7 +265,7 @@ TEST(Filter, FuaForcedMakesEachWriteDurable) {
   EXPECT_EQ(read_block(client, 40), block('d'));
 }
 
-TEST(Filter, BlocksizeServesUnalignedClients) {
+TEST(Filter, BlocksizeFilterServesUnalignedClients) {
   if (!has_filter("blocksize")) GTEST_SKIP();
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"minblock=512"}), {"--filter=blocksize"});
@@ -276,7 +276,7 @@ TEST(Filter, BlocksizeServesUnalignedClients) {
   EXPECT_EQ(std::memcmp(bytes, "odd", 3), 0);
 }
 
-TEST(Filter, BlocksizePolicyRejectsSmallRequests) {
+TEST(Filter, BlocksizePolicyFilterRejectsSmallRequests) {
   if (!has_filter("blocksize-policy")) GTEST_SKIP();
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"blocksize-minimum=4096", "blocksize-error-policy=error"}),
@@ -287,7 +287,7 @@ TEST(Filter, BlocksizePolicyRejectsSmallRequests) {
   EXPECT_EQ(read_block(client, 8), block('\0'));
 }
 
-TEST(Filter, ExitwhenEndsTheServerCleanly) {
+TEST(Filter, ExitwhenFilterEndsTheServerCleanly) {
   if (!has_filter("exitwhen")) GTEST_SKIP();
   // nbdkit 1.32 unloads this filter while one of its threads is still returning through the
   // filter's code. With ThreadSanitizer, which slows threads down, even `nbdkit memory` then
@@ -313,7 +313,7 @@ TEST(Filter, ExitwhenEndsTheServerCleanly) {
   EXPECT_EQ(read_block(client, 8), block('x')) << "a clean end must write the cache back";
 }
 
-TEST(Filter, StatsAndLogWatch) {
+TEST(Filter, StatsAndLogFiltersReportRequests) {
   if (!has_filter("stats") || !has_filter("log")) GTEST_SKIP();
   TemporaryFolder folder;
   const auto text = [&](const char* name) {

@@ -89,7 +89,7 @@ TEST(Stacks, AMachineServesEachOfItsDevices) {
 }
 
 // With clock=off, time does not advance between requests, and therefore no background work is done.
-TEST(Stacks, QuietMeansNothingLeftToWrite) {
+TEST(Stacks, QuietTimeIsReportedOnlyIfNothingIsLeftToWrite) {
   struct Case {
     const char* profile;
     bool volatile_cache;  // if true, a flush empties the cache
@@ -116,7 +116,7 @@ TEST(Stacks, QuietMeansNothingLeftToWrite) {
   }
 }
 
-TEST(Stacks, MembersFailAndAreRebuilt) {
+TEST(Stacks, RebuildAFailedMember) {
   TemporaryFolder folder;
   ServedDisk disk(folder, {"raid5-5", "size=32M", "clock=real:0.001"});
   Client client(disk);
@@ -180,7 +180,7 @@ TEST(Stacks, TheCacheKeepsAcknowledgedDataAcrossACut) {
   EXPECT_EQ(disk.control(R"({"stats":"read"})")["devices"][0]["nvram"]["battery"], "low");
 }
 
-TEST(Stacks, TheCacheIsWrittenBackWhenTheServerEnds) {
+TEST(Stacks, WriteTheirCacheBackWhenTheServerEnds) {
   TemporaryFolder folder;
   const std::vector<std::string> arguments = {"netra-raid5-presto", "size=64M", "clock=off",
                                               "store=" + (folder / "store")};
@@ -194,7 +194,7 @@ TEST(Stacks, TheCacheIsWrittenBackWhenTheServerEnds) {
   }
 }
 
-TEST(Stacks, FaultsAreAddedAndClearedOverTheSocket) {
+TEST(Stacks, AcceptAndClearFaultsOverTheControlSocket) {
   TemporaryFolder folder;
   ServedDisk disk(folder, with(kFast, {"write-cache=off", "fault=latent-error:hd0,lba=64+8",
                                        "fault=slow:hd0,delay-ms=1"}));
@@ -234,7 +234,7 @@ TEST(Stacks, ToleratesOneDeadMemberButNotTwo) {
 
 /// A drive may be too fast for this host's timers. If everything is slowed down by the same factor,
 /// the ratios of times must stay the same.
-TEST(Stacks, SlowedFlashKeepsItsTimes) {
+TEST(Stacks, FlashOnASlowedClockKeepsItsModelTimes) {
   TemporaryFolder folder;
   constexpr double kSlowdown = 100;
   const auto run = [&](const char* clock) {
@@ -262,7 +262,7 @@ TEST(Stacks, SlowedFlashKeepsItsTimes) {
 /// With a slowdown of K, many concurrent requests take K times the modelled time: never less, and
 /// not much more even on a busy machine. The limits are generous because the machine's load varies,
 /// but they detect a factor that is applied twice or not at all.
-TEST(Stacks, SlowedByKTakesKTimesAsLong) {
+TEST(Stacks, RequestsTakeKTimesAsLongWithAClockSlowedByK) {
   TemporaryFolder folder;
   constexpr int kRequests = 40;
   for (const int slowdown : {1, 4}) {

@@ -57,7 +57,7 @@ std::string record_a_run(const TemporaryFolder& folder) {
   return path;
 }
 
-TEST(States, SwitchesUnderAnOpenConnection) {
+TEST(States, CanBeSwitchedUnderAnOpenConnection) {
   TemporaryFolder folder;
   const std::string run = record_a_run(folder);
   StateServer server(folder);
@@ -93,7 +93,7 @@ TEST(States, ServesTwoStagesAndTwoConnections) {
   EXPECT_EQ(server.state("status", 1)["writes"], 0);
 }
 
-TEST(States, NegotiatesItsProperties) {
+TEST(States, NegotiateTheDevicesProperties) {
   TemporaryFolder folder;
   StateServer server(folder);
   server.blank(0);
@@ -119,7 +119,7 @@ TEST(States, NegotiatesItsProperties) {
 
 /// A kernel's request to write zeroes permits holes. On a used disk, the server must not execute
 /// the request as a trim, which would leave the prior contents.
-TEST(States, ZeroesOfAUsedDiskAreNotTrims) {
+TEST(States, WritingZeroesToAUsedDiskIsNotExecutedAsATrim) {
   TemporaryFolder folder;
   StateServer server(folder);
   server.load(0, {{"sectors", kSectors}, {"used_disk", true}, {"record", folder / "used.hcrec"}});
@@ -222,7 +222,7 @@ TEST(States, SingleStatesArePrivateToTheirConnection) {
   EXPECT_EQ(read_block(later, 0), block('a'));
 }
 
-TEST(States, AFullOverlayGivesEnospc) {
+TEST(States, WritesToAFullOverlayFailWithEnospc) {
   TemporaryFolder folder;
   StateServer server(folder, {"states=1", "overlay-max=64k"});
   server.blank(0);
@@ -234,7 +234,7 @@ TEST(States, AFullOverlayGivesEnospc) {
   EXPECT_NE(status["error"].get<std::string>().find("overlay-max"), std::string::npos) << status;
 }
 
-TEST(States, RejectsAnotherSizeWhileAttached) {
+TEST(States, RejectsALoadOfAnotherSizeWhileAClientIsAttached) {
   TemporaryFolder folder;
   StateServer server(folder);
   server.blank(0);
@@ -269,7 +269,7 @@ TEST(States, RejectsDamagedAndMissingRecordings) {
   EXPECT_NE(ended.stderr_text.find("recording="), std::string::npos) << ended.stderr_text;
 }
 
-TEST(States, HardwareCommandsAreRejectedAndViceVersa) {
+TEST(States, StateAndHardwareServersRejectEachOthersCommands) {
   TemporaryFolder folder;
   {
     StateServer server(folder);
@@ -314,7 +314,7 @@ TEST(States, ConflictingParametersAreRejected) {
 
 /// Tests NBD and virtual time together: data that is loaded or written through NBD is visible to a
 /// guest in virtual time (plugin/servers/timetravel).
-TEST(States, ServesGuestsInVirtualTimeAsWell) {
+TEST(States, CanBeServedToGuestsInVirtualTime) {
   TemporaryFolder folder;
   const std::string at = folder / "guest";
   const auto sockets = [&] {

@@ -68,7 +68,7 @@ TEST_F(AgentDiskTest, AReadWaitsForACompleteLine) {
   EXPECT_EQ(answered(), "and so on\n");
 }
 
-TEST_F(AgentDiskTest, AnAnswerHasAtMostOneLine) {
+TEST_F(AgentDiskTest, AReadReturnsAtMostOneLine) {
   disk_.from_host("one\ntwo\n");
   EXPECT_EQ(read(), std::nullopt);
   EXPECT_EQ(answered(), "one\n");
@@ -77,7 +77,7 @@ TEST_F(AgentDiskTest, AnAnswerHasAtMostOneLine) {
   EXPECT_EQ(answered(), "two\n");
 }
 
-TEST_F(AgentDiskTest, ALongLineTakesSeveralAnswers) {
+TEST_F(AgentDiskTest, ALongLineTakesSeveralReads) {
   const std::string line = std::string(150'000, 'x') + "\n";
   disk_.from_host(line);
   std::string all;
@@ -106,7 +106,7 @@ TEST_F(AgentDiskTest, RejectsInvalidRequests) {
   EXPECT_EQ(disk_.take_for_host(), "");
 }
 
-TEST_F(AgentDiskTest, APartitionScanFindsZeroes) {
+TEST_F(AgentDiskTest, APartitionScanReadsZeroes) {
   std::fill(bytes_.begin(), bytes_.end(), std::byte{0xee});
   const std::span<std::byte> block = std::span(bytes_).first(4096);
   EXPECT_EQ(disk_.serve({.op = model::Op::read, .lba = 0, .sectors = 8, .into = block}, waiter_),
@@ -117,7 +117,7 @@ TEST_F(AgentDiskTest, APartitionScanFindsZeroes) {
   EXPECT_FALSE(disk_.is_idle());
 }
 
-TEST_F(AgentDiskTest, APartialLineIsDroppedWhenTheHostLeaves) {
+TEST_F(AgentDiskTest, APartialLineIsDroppedWhenTheHostDisconnects) {
   disk_.from_host("whole\nhalf");
   disk_.host_left();
   disk_.from_host("new\n");
@@ -127,7 +127,7 @@ TEST_F(AgentDiskTest, APartialLineIsDroppedWhenTheHostLeaves) {
   EXPECT_EQ(answered(), "new\n");
 }
 
-TEST_F(AgentDiskTest, ANewGuestDoesNotGetTextForAnOldOne) {
+TEST_F(AgentDiskTest, TextAndReadsOfAnOldGuestAreDropped) {
   EXPECT_EQ(read(), std::nullopt);
   EXPECT_EQ(write("from the old one\n", 17), 0);
   disk_.guest_left();

@@ -194,7 +194,7 @@ TEST(TimeTravelCalendar, ASleepingGuestWakesAtItsInstant) {
   }
 }
 
-TEST(TimeTravelCalendar, ALaterRequestReplacesTheEarlierOne) {
+TEST(TimeTravelCalendar, ALaterWakeUpRequestReplacesAnEarlierOne) {
   Machine machine;
   Clock clock(machine);
   const TimeNs now = clock.ask(Op::get);
@@ -204,7 +204,7 @@ TEST(TimeTravelCalendar, ALaterRequestReplacesTheEarlierOne) {
   EXPECT_EQ(clock.wait_run(), now + 3000);
 }
 
-TEST(TimeTravelCalendar, AReadTakesTheDrivesTime) {
+TEST(TimeTravelCalendar, AReadTakesAsLongAsTheModelledDriveNeeds) {
   Machine machine;
   Guest guest(machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -216,7 +216,7 @@ TEST(TimeTravelCalendar, AReadTakesTheDrivesTime) {
   EXPECT_EQ(reported.response_times->target.max_ns, took);
 }
 
-TEST(TimeTravelCalendar, EqualGuestsSeeEqualTimes) {
+TEST(TimeTravelCalendar, EqualGuestsObserveEqualTimes) {
   std::vector<TimeNs> seen[2];
   for (auto& times : seen) {
     Machine machine;
@@ -230,7 +230,7 @@ TEST(TimeTravelCalendar, EqualGuestsSeeEqualTimes) {
   EXPECT_EQ(seen[0], seen[1]);
 }
 
-TEST(TimeTravelCalendar, FreeTimeEndsAtTheGuestsOwnRequests) {
+TEST(TimeTravelCalendar, FreeTimeEndsWhenADiskRequestOfTheGuestCompletes) {
   Machine machine;
   Guest guest(machine);
   const TimeNs begin = guest.clock.ask(Op::get);
@@ -248,7 +248,7 @@ TEST(TimeTravelCalendar, FreeTimeEndsAtTheGuestsOwnRequests) {
   EXPECT_GE(guest.wait_interrupt(), guest.clock.free_until);
 }
 
-TEST(TimeTravelCalendar, AKickCarriesTheTimeSinceTheLastReport) {
+TEST(TimeTravelCalendar, AKickIncludesTheTimeSinceTheGuestsLastReport) {
   Machine machine;
   TestClient disk(machine.calendar->disk_sockets().at(0));
   disk.size = 16;
@@ -336,7 +336,7 @@ TEST(TimeTravelCalendar, NothingRunsWithoutPower) {
   EXPECT_EQ(machine.emulation().now(), now + model::kMillisecondNs / 2);
 }
 
-TEST(TimeTravelCalendar, RequestsInsideEndAtAPowerCut) {
+TEST(TimeTravelCalendar, RequestsInFlightEndAtAPowerCut) {
   Machine machine;
   Guest guest(machine);
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
@@ -347,7 +347,7 @@ TEST(TimeTravelCalendar, RequestsInsideEndAtAPowerCut) {
   EXPECT_TRUE(!next || *next > machine.emulation().now()) << "the cut must be processed completely";
 }
 
-TEST(TimeTravelCalendar, ANewGuestContinuesAfterADeadOne) {
+TEST(TimeTravelCalendar, ANewGuestCanConnectAfterAnotherOneDied) {
   Machine machine;
   TimeNs now = 0;
   {
@@ -408,7 +408,7 @@ struct Charged {
   Machine machine;
 };
 
-TEST(TimeTravelCalendar, WithoutAChargeComputingTakesNoTime) {
+TEST(TimeTravelCalendar, ComputingTakesNoTimeUnlessCharged) {
   Charged all(0);
   Guest guest(all.machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -419,7 +419,7 @@ TEST(TimeTravelCalendar, WithoutAChargeComputingTakesNoTime) {
   EXPECT_EQ(all.used_ns, 1'000'000) << "processor time must not be queried";
 }
 
-TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
+TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputingBeforeThem) {
   Charged all(2);
   Guest guest(all.machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -437,7 +437,7 @@ TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
 
 /// A read completes while the guest computes for 30 ms. The guest receives the completion only when
 /// it stops computing.
-TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
+TEST(TimeTravelCalendar, CompletionsDuringComputingAreDeliveredAfterIt) {
   Charged all(1);
   Guest guest(all.machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -455,7 +455,7 @@ TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
 /// The calendar can advance the clock of a waiting kernel only to the time of the kernel's next
 /// timer. Timers that became due while the guest was computing must therefore fire first, each at
 /// its own instant. Only then may the interrupt follow.
-TEST(TimeTravelCalendar, TimersDueDuringComputingHappenFirstAtTheirInstants) {
+TEST(TimeTravelCalendar, TimersDueDuringComputingFireFirstAndOnTime) {
   Charged all(1);
   Guest guest(all.machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -472,7 +472,7 @@ TEST(TimeTravelCalendar, TimersDueDuringComputingHappenFirstAtTheirInstants) {
   EXPECT_EQ(guest.wait_interrupt(), now + 30'000'000);
 }
 
-TEST(TimeTravelCalendar, AChargedGuestReportsItsSleep) {
+TEST(TimeTravelCalendar, AChargedGuestMustReportWhenItSleeps) {
   Charged all(1);
   Clock clock(all.machine);
   const TimeNs now = clock.ask(Op::get);
@@ -484,7 +484,7 @@ TEST(TimeTravelCalendar, AChargedGuestReportsItsSleep) {
 
 /// A guest reads the mark disk after it has computed. The answer is delayed until the guest waits,
 /// and the guest's clock then equals the machine's.
-TEST(TimeTravelCalendar, ImmediateAnswersWaitForAGuestThatHasComputed) {
+TEST(TimeTravelCalendar, ImmediateCompletionsWaitUntilAGuestsComputingIsCharged) {
   Charged all(1);
   TestClient marks(all.machine.calendar->mark_socket());
   Clock clock(all.machine);
@@ -502,7 +502,7 @@ TEST(TimeTravelCalendar, ImmediateAnswersWaitForAGuestThatHasComputed) {
   EXPECT_EQ(clock.ask(Op::get), now + 5000);
 }
 
-TEST(TimeTravelCalendar, ComputingEndsWithThePower) {
+TEST(TimeTravelCalendar, APowerCutEndsComputing) {
   Charged all(1);
   Guest guest(all.machine);
   const TimeNs now = guest.clock.ask(Op::get);
@@ -529,7 +529,7 @@ TEST(TimeTravelCalendar, AGuestThatSleepsForeverIsLogged) {
   EXPECT_TRUE(machine.wait_log("no event will wake it up"));
 }
 
-TEST(TimeTravelCalendar, InvalidMessagesEndOnlyTheGuest) {
+TEST(TimeTravelCalendar, InvalidMessagesDisconnectOnlyTheGuestThatSentThem) {
   Machine machine;
   const auto wrong = [&](const std::string& words, const std::function<void(Clock&)>& act) {
     Clock clock(machine);
@@ -590,7 +590,7 @@ TEST(TimeTravelCalendar, DisconnectsAGuestThatNestsKicks) {
   }
 }
 
-TEST(TimeTravelCalendar, EndsWhileAGuestHasRequestsInside) {
+TEST(TimeTravelCalendar, CanBeDestroyedWhileAGuestHasRequestsInFlight) {
   Machine machine;
   Guest guest(machine);
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);

@@ -6,7 +6,7 @@
 namespace headcrash::timetravel {
 namespace {
 
-TEST(TimeTravelMessage, HasThreeNumbersInThisOrder) {
+TEST(TimeTravelMessage, ContainsOperationSequenceAndTimeInThisOrder) {
   const auto bytes = bytes_of({Op::run, 0x01020304, 0x1112131415161718});
   const std::array<unsigned, kMessageBytes> meant = {
       6, 0, 0, 0, 0x04, 0x03, 0x02, 0x01, 0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11};
@@ -25,7 +25,7 @@ TEST(TimeTravelMessage, ParsesGuestMessages) {
   }
 }
 
-TEST(TimeTravelMessage, RejectsOtherMessages) {
+TEST(TimeTravelMessage, UnknownOperationsAreRejected) {
   for (const std::uint32_t op : {6U, 7U, 9U, 0xffffffffU}) {
     const auto parsed = parse_message(bytes_of({static_cast<Op>(op), 1, 0}));
     ASSERT_FALSE(parsed) << op;

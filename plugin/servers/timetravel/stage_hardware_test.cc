@@ -78,7 +78,7 @@ struct Fixture {
   StageHardware hardware;
 };
 
-TEST(StageHardware, ADiskExistsOnceAStateIsLoaded) {
+TEST(StageHardware, ADiskExistsOnlyAfterAStateIsLoaded) {
   Fixture fixture;
   const auto refused = fixture.hardware.disk(0)();
   ASSERT_FALSE(refused);
@@ -94,7 +94,7 @@ TEST(StageHardware, ADiskExistsOnceAStateIsLoaded) {
   EXPECT_EQ((*fixture.hardware.marks()()).shape.sectors, 8U);
 }
 
-TEST(StageHardware, ADisconnectedClientIsNotAttached) {
+TEST(StageHardware, AStageCanChangeSizeAfterItsClientDisconnects) {
   Fixture fixture;
   load(*fixture.server, {.sectors = kSectors});
   {
@@ -118,7 +118,7 @@ TEST(StageHardware, UnrecordedRequestsTakeNoTime) {
   EXPECT_TRUE(fixture.server->load({.sectors = kSectors}));
 }
 
-TEST(StageHardware, ASlowWriteIsInsideUntilAnswered) {
+TEST(StageHardware, ASlowWriteIsInFlightUntilItCompletes) {
   const TemporaryFolder folder;
   Fixture fixture;
   load(*fixture.server, {.sectors = kSectors,
@@ -140,7 +140,7 @@ TEST(StageHardware, ASlowWriteIsInsideUntilAnswered) {
   EXPECT_TRUE(fixture.server->load({.sectors = kSectors}));
 }
 
-TEST(StageHardware, InvalidRequestsGiveErrors) {
+TEST(StageHardware, InvalidRequestsFail) {
   Fixture fixture;
   load(*fixture.server, {.sectors = kSectors});
   Client client = fixture.client();

@@ -140,7 +140,7 @@ TEST(VhostMachinePower, ACutFailsTheRequestInFlightAndLaterOnes) {
   EXPECT_EQ(client.status(3), kOk);
 }
 
-TEST(VhostMachineClients, AnyNumberIsServedTogether) {
+TEST(VhostMachineClients, AClientCanHaveManyRequestsInFlight) {
   ServedDisk disk("real:20", "off");
   TestClient client(disk.socket());
   client.size = 128;
@@ -180,7 +180,7 @@ TEST(VhostMachineClients, AMisbehavingClientIsLoggedAndFreesTheDisk) {
   EXPECT_NE(disk.log().find("hd0: its client was disconnected"), std::string::npos) << disk.log();
 }
 
-TEST(VhostMachineClients, StoppingDoesNotWaitForRequestsInside) {
+TEST(VhostMachineClients, StoppingDoesNotWaitForRequestsInFlight) {
   ServedDisk disk("real:10000", "off");
   TestClient client(disk.socket());
   client.set_up();
@@ -191,7 +191,7 @@ TEST(VhostMachineClients, StoppingDoesNotWaitForRequestsInside) {
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5));
 }
 
-TEST(VhostMachineMarks, UseASeparateDisk) {
+TEST(VhostMachineMarks, AreSentThroughASeparateDisk) {
   ServedDisk disk("real");
   {
     TestClient client(disk.server->mark_socket());

@@ -161,7 +161,7 @@ TEST(VhostSession, StopsARingWhenItHasNothingInFlight) {
   EXPECT_EQ(client.status(0), 0);
 }
 
-TEST(VhostSession, AnImmediateDiskIsServedWithoutAKickPerRequest) {
+TEST(VhostSession, NeedsNoKickPerRequestForADiskThatCompletesAtOnce) {
   TestDisk memory;
   Disk disk = memory.disk();
   std::atomic<int> inside = 0, together = 0;
@@ -205,7 +205,7 @@ void acknowledge(int channel, std::uint32_t value = 0) {
 }
 constexpr std::array<std::uint32_t, 5> kCallOfRing0 = {4, 1 | 8, 8, 0, 0};
 
-TEST(VhostSession, ARingEnabledBeforeItsSetupWaits) {
+TEST(VhostSession, ARingEnabledBeforeItsSetupIsServedAfterTheSetup) {
   TestDisk disk;
   TestClient client(disk.disk());
   client.send64(Verb::set_features, client.ask64(Verb::get_features));
@@ -242,7 +242,7 @@ TEST(VhostSession, NotifiesByMessagesIfTheClientNegotiatedThem) {
   }
 }
 
-TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
+TEST(VhostSession, EndsAtARejectedOrUnsolicitedReply) {
   TestDisk disk;
   {
     TestClient client(disk.disk());
@@ -259,7 +259,7 @@ TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
   EXPECT_NE(client.error().find("replied to a request that was not sent"), std::string::npos);
 }
 
-TEST(VhostSession, StopsInTheMiddleOfAMessage) {
+TEST(VhostSession, StopsWhenTheClientDisconnectsInTheMiddleOfAMessage) {
   for (const std::size_t bytes :
        // The first message is cut off within the header, the second between header and payload.
        {std::size_t{5}, std::size_t{12}}) {
@@ -299,7 +299,7 @@ void PrintTo(const Harm& harm, std::ostream* out) {
 
 class VhostHarm : public testing::TestWithParam<Harm> {};
 
-TEST_P(VhostHarm, GivesOneErrorAndLeavesNothing) {
+TEST_P(VhostHarm, CausesOneErrorAndLeaksNoResources) {
   const auto files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };

@@ -47,7 +47,7 @@ const Entrant& entrant(const Contest& contest, const std::string& name) {
   throw std::runtime_error("no entrant " + name);
 }
 
-TEST_F(BenchReportTest, AnswersFromKnownNumbers) {
+TEST_F(BenchReportTest, GivesTheExpectedAnswerForKnownNumbers) {
   const Benchmark bench = gathered(four_filesystems());
   const BenchAnswer answer = answer_of(bench);
   EXPECT_EQ(answer.status, "comparisons: 1; fastest: xfs 1");
@@ -66,7 +66,7 @@ TEST_F(BenchReportTest, AnswersFromKnownNumbers) {
       "8.00\u00a0s\n");
 }
 
-TEST_F(BenchReportTest, GivesCpuBoundCellsNoRank) {
+TEST_F(BenchReportTest, DoesNotRankCpuBoundCells) {
   auto shape = four_filesystems();
   const Contest contest = gathered(shape).contests.at(0);
   EXPECT_EQ(contest.ranked, 3U);
@@ -78,7 +78,7 @@ TEST_F(BenchReportTest, GivesCpuBoundCellsNoRank) {
   EXPECT_NEAR(entrant(busy, "xfs").standing.to_best.ratio, 1.25, 1e-3);
 }
 
-TEST_F(BenchReportTest, CallsACellWithoutActivityIdle) {
+TEST_F(BenchReportTest, MarksACellWithoutActivityAsIdle) {
   auto shape = four_filesystems();
   shape.contests[0].entrants[3].processor = 0.2;
   const Benchmark bench = gathered(shape);
@@ -109,7 +109,7 @@ TEST_F(BenchReportTest, ExcludesFailedTrialsFromNumbers) {
   EXPECT_TRUE(holds(text, "no space left on device")) << text;
 }
 
-TEST_F(BenchReportTest, GivesIndistinguishableEntrantsOneRank) {
+TEST_F(BenchReportTest, GivesIndistinguishableEntrantsTheSameRank) {
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};
   const Benchmark bench = gathered(shape);
@@ -132,7 +132,7 @@ TEST(Difference, DistinguishesATieFromAnInsignificantDifference) {
   EXPECT_EQ(told(1.001, 1.001, 1.001, Change::same), "+0.1 %, 0.1 to 0.1: a tie");
 }
 
-TEST_F(BenchReportTest, PairsEqualRepetitions) {
+TEST_F(BenchReportTest, ComparesRepetitionsInPairs) {
   // Both file systems become slower by 40 % during the run. Their means therefore differ little in
   // relation to the spread, although xfs takes 5 % longer in each pair.
   auto shape = four_filesystems();
@@ -162,7 +162,7 @@ TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
 
 /// `b` is slower than `a` by 10 to 22 % in three repetitions. That is significant for one pair of
 /// entrants, but not for 45 pairs.
-TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
+TEST_F(BenchReportTest, RequiresMoreEvidenceIfThereAreManyPairs) {
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
   entrants = {{"a", {10, 10, 10}}, {"b", {11, 11.6, 12.2}}};
@@ -184,7 +184,7 @@ TEST_F(BenchReportTest, ClaimsNoCertaintyFromOneRepetition) {
   EXPECT_TRUE(holds(bench_text(bench, nullptr), "pairs: 1"));
 }
 
-TEST_F(BenchReportTest, ShowsOutliersLateTrialsAndABusyHost) {
+TEST_F(BenchReportTest, WarnsAboutOutliersLateTrialsAndABusyHost) {
   auto shape = four_filesystems();
   shape.contests[0].entrants[1].seconds = {10.0, 10.0, 10.1, 9.9, 10.0, 15.0};
   shape.late_every = 5;
@@ -231,7 +231,7 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
 
 /// A database from an older version may lack the data for some plots. The other plots must still be
 /// drawn.
-TEST_F(BenchReportTest, OmitsPlotsThatAnOlderDatabaseLacks) {
+TEST_F(BenchReportTest, OmitsPlotsWhoseDataAnOlderDatabaseLacks) {
   auto db = database();
   fill(db, four_filesystems());
   for (const char* table : {"load", "flush_latency"})
@@ -250,7 +250,7 @@ TEST_F(BenchReportTest, RanksByElapsedTimeWithoutQuiescence) {
   EXPECT_DOUBLE_EQ(entrant(contest, "xfs").standing.ranking.mean, 9'000);
 }
 
-TEST_F(BenchReportTest, FindsOnlyRegressions) {
+TEST_F(BenchReportTest, CountsOnlySignificantSlowdownsAsRegressions) {
   const Benchmark then = gathered(four_filesystems());
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
@@ -274,7 +274,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
 }
 
 /// A significant difference in one of thirty cells may be due to chance.
-TEST_F(BenchReportTest, CorrectsCellsOfABaselineForTheirNumber) {
+TEST_F(BenchReportTest, CorrectsBaselineComparisonsForTheNumberOfCells) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
   after.contests[0].entrants = {{"a", {12, 12.5, 13.3}}};
@@ -352,7 +352,7 @@ TEST_F(BenchReportTest, WritesAllFilesOfTheReport) {
     EXPECT_FALSE(holds(page, unwanted)) << unwanted;
 }
 
-TEST_F(BenchReportTest, HandlesEmptyInterruptedAndOtherRuns) {
+TEST_F(BenchReportTest, HandlesEmptyInterruptedAndNonBenchmarkRuns) {
   auto db = database();
   EXPECT_FALSE(write_report(db, {.output = folder() / "out"}));
   SyntheticBench none;
@@ -394,7 +394,7 @@ TEST_F(BenchReportTest, EscapesUnusualNames) {
   EXPECT_NO_THROW(result.summary.dump());
 }
 
-TEST_F(BenchReportTest, ComparesNoInvalidTimes) {
+TEST_F(BenchReportTest, OmitsInvalidTimesFromComparisons) {
   auto db = database();
   auto shape = four_filesystems();
   shape.contests[0].entrants[1].seconds[0] = 0;
@@ -442,7 +442,7 @@ TEST_F(BenchReportTest, DrawsRecoveryAgainstTheVaryingParameter) {
   EXPECT_TRUE(must(bench_plots(gathered(four_filesystems()))).recovery.empty());
 }
 
-TEST(AgedPhase, ReadsTheDayAtTheEnd) {
+TEST(AgedPhase, ParsesTheDayAtTheEndOfAPhaseName) {
   EXPECT_EQ(aged_phase("read-old day 91")->what, "read-old");
   EXPECT_EQ(aged_phase("read-old day 91")->day, 91);
   EXPECT_EQ(aged_phase("write day 0")->day, 0);
@@ -451,7 +451,7 @@ TEST(AgedPhase, ReadsTheDayAtTheEnd) {
     EXPECT_FALSE(aged_phase(none)) << none;
 }
 
-TEST_F(BenchReportTest, DrawsAgeingAgainstTheDays) {
+TEST_F(BenchReportTest, DrawsAgeingOverTheDays) {
   SyntheticBench shape{.name = "ageing", .virtual_time = true};
   for (const int day : {0, 91, 182}) {
     for (const char* what : {"read-old", "write"}) {
@@ -500,7 +500,7 @@ TEST_F(BenchReportTest, DrawsRecoveryAgainstTheSizeOfTheDisk) {
   EXPECT_TRUE(must(bench_plots(gathered(shape))).recovery.empty()) << "one size";
 }
 
-TEST_F(BenchReportTest, OpensRankingsButNotTheirTablesForPrint) {
+TEST_F(BenchReportTest, PrintsRankingsExpandedButTheirTablesCollapsed) {
   auto shape = four_filesystems();
   shape.contests.push_back(shape.contests[0]);
   shape.contests[1].device = "sata-7200";
@@ -521,7 +521,7 @@ std::string map_cell(const std::string& page, const std::string& hint) {
   return page.substr(start, page.find("</td>", at) - start);
 }
 
-TEST_F(BenchReportTest, MarksTheBestAndShadesTheOthersOnTheMap) {
+TEST_F(BenchReportTest, HeatMapMarksTheBestAndShadesTheOthers) {
   auto db = database();
   fill(db, four_filesystems());
   const std::string page = db::contents(must(write_report(db, {.output = folder() / "out"})).page);
@@ -543,7 +543,7 @@ TEST_F(BenchReportTest, MarksTheBestAndShadesTheOthersOnTheMap) {
   EXPECT_TRUE(holds(map_cell(tied, "ext4: "), "best") && holds(map_cell(tied, "xfs: "), "best"));
 }
 
-TEST_F(BenchReportTest, ARowShowsDifferencesAndItsTooltipTheRest) {
+TEST_F(BenchReportTest, NamesARowByItsDifferencesAndGivesTheRestInATooltip) {
   auto shape = four_filesystems();
   shape.contests[0].parameters = "files=100 users=4";
   shape.contests.push_back(shape.contests[0]);
@@ -614,7 +614,7 @@ TEST_F(BenchReportTest, OmitsRealTimeNotesInVirtualTime) {
   EXPECT_TRUE(holds(must(bench_page(real, nullptr)), "host used by others"));
 }
 
-TEST_F(BenchReportTest, MarksImmediateReturnsInRealTimeOnly) {
+TEST_F(BenchReportTest, MarksEntrantsThatLeaveTheDeviceIdleInRealTimeOnly) {
   for (const bool virtual_time : {false, true}) {
     auto shape = in_virtual_time();
     shape.virtual_time = virtual_time;
@@ -647,7 +647,7 @@ TEST_F(BenchReportTest, RejectsAComparisonOfRealAndVirtualTime) {
             "virtual");
 }
 
-TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks) {
+TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsComparisonsWithOtherClocks) {
   auto shape = in_virtual_time();
   shape.charge = 2.5;
   const Benchmark bench = gathered(shape);
@@ -686,7 +686,7 @@ TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks)
             2 * bench.contests.size());
 }
 
-TEST_F(BenchReportTest, WritesAPageForViewing) {
+TEST_F(BenchReportTest, WritesAPageForManualInspection) {
   const char* where = std::getenv("HEADCRASH_SHOW_REPORT");
   if (where == nullptr) GTEST_SKIP() << "HEADCRASH_SHOW_REPORT is not set";
   const std::filesystem::path there = std::filesystem::path(where) / "bench";

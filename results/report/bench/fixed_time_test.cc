@@ -24,7 +24,7 @@ Entrant entrant(const char* filesystem, double elapsed_ms, double rate, bool fix
   return made;
 }
 
-TEST(FixedTime, RanksEntrantsByTheTimePerOperation) {
+TEST(FixedTime, RanksEntrantsByTimePerOperation) {
   Contest contest;
   contest.entrants = {entrant("slow", 5000, 92, true), entrant("fast", 5001, 104, true)};
   rank(contest);
@@ -36,7 +36,7 @@ TEST(FixedTime, RanksEntrantsByTheTimePerOperation) {
 
 /// Only one of the two jobs has a fixed duration. Both entrants are nevertheless ranked by the time
 /// per operation.
-TEST(FixedTime, AppliesIfOneOfTwoMeasurementsIsFixed) {
+TEST(FixedTime, AppliesIfOneOfTwoMeasurementsHasAFixedDuration) {
   Contest contest;
   contest.entrants = {entrant("stopped", 5000, 50, true), entrant("done", 4000, 60, false)};
   rank(contest);
@@ -54,7 +54,7 @@ TEST(FixedTime, LeavesOtherContestsRankedByTime) {
 
 /// The baseline has no times per operation, because it was recorded before jobs with a fixed
 /// duration were supported.
-TEST(FixedTime, DoesNotCompareWithABaselineInAnotherUnit) {
+TEST(FixedTime, IsNotComparedWithABaselineInAnotherUnit) {
   Benchmark then, now;
   for (auto& [bench, fixed] :
        {std::pair<Benchmark&, bool>(then, false), std::pair<Benchmark&, bool>(now, true)}) {

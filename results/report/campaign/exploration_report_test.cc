@@ -72,7 +72,7 @@ class ExplorationReport : public db::ScratchFolder {
   int number_ = 0;
 };
 
-TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps) {
+TEST_F(ExplorationReport, ListsCandidatesFirstAndShowsBugsCoverageAndSteps) {
   add({"btrfs", "clean", "silent-loss", {}, ""});
   add({"ext4", "clean", "replayed", {}, ""});
   add({"ext4-nobarrier", "loss", "silent-loss", "lose", ""});
@@ -160,7 +160,7 @@ TEST_F(ExplorationReport, JudgesEachControlByItsRequiredResult) {
   EXPECT_NE(html.find("i, stage, ace-seq1: expected clean; trials 1"), std::string::npos);
 }
 
-TEST_F(ExplorationReport, ShowsABrokenRuleWithoutAPowerCut) {
+TEST_F(ExplorationReport, ReportsABrokenRuleThatNeedsNoPowerCut) {
   auto trial = db::some_explored_trial("ext4:md/stage/overwrite/0");
   trial.verdict = "broken-rule";
   trial.summary = "the stack md broke the rule flushed-on-all on hd1";
@@ -180,7 +180,7 @@ TEST_F(ExplorationReport, AcceptsAControlWithOneLosingWorkload) {
   EXPECT_EQ(must(run_query(*database_, "cells", run_)).row(0).maybe_integer("met"), 1);
 }
 
-TEST_F(ExplorationReport, GroupsFailuresOfOneKindOnACardWithTheShortestListFirst) {
+TEST_F(ExplorationReport, GroupsSimilarFailuresOnACardShortestFirst) {
   for (int i = 0; i < 3; ++i) {
     auto trial = db::some_explored_trial("f2fs/stage/ace-seq1/" + std::to_string(i));
     trial.filesystem = "f2fs";
@@ -211,7 +211,7 @@ TEST_F(ExplorationReport, GroupsFailuresOfOneKindOnACardWithTheShortestListFirst
       << map;
 }
 
-TEST_F(ExplorationReport, AttributesUnconfirmedFailuresToTheLaboratory) {
+TEST_F(ExplorationReport, ReportsUnconfirmedFailuresAsNotReproduced) {
   add({"ext4", "clean", "replayed", {}, ""});
   auto trial = db::some_explored_trial("ext4/stage/x/1");
   trial.verdict = "harness-error";

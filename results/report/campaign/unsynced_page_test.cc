@@ -57,7 +57,7 @@ class UnsyncedPageTest : public db::ScratchFolder {
   std::int64_t run_ = 0;
 };
 
-TEST_F(UnsyncedPageTest, GroupsByFileSystemAndShowsBreachesOfTheBound) {
+TEST_F(UnsyncedPageTest, GroupsCutsByFileSystemAndCountsLossesBeyondTheBound) {
   add("ext4/short/synced", "ext4", 3500, 0, true);
   add("ext4/short/cut-0", "ext4", 3500, 2500);
   add("ext4/short/cut-1", "ext4", 3500, 4000);
@@ -79,7 +79,7 @@ TEST_F(UnsyncedPageTest, GroupsByFileSystemAndShowsBreachesOfTheBound) {
   EXPECT_NE(report.text.find("f2fs"), std::string::npos);
 }
 
-TEST_F(UnsyncedPageTest, IsInvalidWhenAControlLosesData) {
+TEST_F(UnsyncedPageTest, ReportIsInvalidIfAControlLosesData) {
   add("ext4/short/synced", "ext4", 3500, 1000, true);
   add("ext4/short/cut-0", "ext4", 3500, 1000);
   const auto report = must(unsynced_report(database_, {}));

@@ -22,7 +22,7 @@ const std::vector<CiCase> kCases{
     {.group = "check", .name = "f|2fs", .verdict = Verdict::error, .message = "no guest"},
     {.group = "check", .name = "btrfs", .verdict = Verdict::skipped, .message = "interrupted"}};
 
-TEST(CiOutcomes, JUnitCountsAndEscapes) {
+TEST(CiOutcomes, JUnitOutputCountsCasesAndEscapesText) {
   const std::string text = as_junit("mytest", kCases);
   EXPECT_NE(text.find("<testsuites name=\"mytest\">\n  <testsuite name=\"check\" tests=\"4\" "
                       "failures=\"1\" errors=\"1\" skipped=\"1\" time=\"3.500000\">"),
@@ -38,7 +38,7 @@ TEST(CiOutcomes, JUnitCountsAndEscapes) {
   EXPECT_NE(text.find("<skipped message=\"interrupted\"/>"), std::string::npos);
 }
 
-TEST(CiOutcomes, SarifListsTheFailures) {
+TEST(CiOutcomes, SarifOutputListsTheFailures) {
   const auto sarif = nlohmann::json::parse(as_sarif(kCases, "1.2"));
   EXPECT_EQ(sarif["version"], "2.1.0");
   const auto& run = sarif["runs"][0];
@@ -63,7 +63,7 @@ TEST(CiOutcomes, AnnotationsEscapeTheirDelimiters) {
             "::error title=check f|2fs::no guest\n");
 }
 
-TEST(CiOutcomes, MarkdownHasOneRowPerCase) {
+TEST(CiOutcomes, MarkdownOutputHasOneRowPerCase) {
   const std::string text = as_markdown("mytest", kCases);
   EXPECT_NE(text.find("1 passed, 1 failed, 1 without a verdict, 1 skipped"), std::string::npos);
   EXPECT_NE(text.find("| check f\\|2fs | error | 0.0 | no guest |\n"), std::string::npos) << text;

@@ -42,14 +42,14 @@ TEST(ContractPage, ShowsCellsAndTheSmallestCrash) {
   EXPECT_TRUE(has(html, "1 broken and not promised"));
 }
 
-TEST(ContractPage, ABrokenPromiseLooksWorseThanAMissingOne) {
+TEST(ContractPage, HighlightsOnlyBrokenPromises) {
   ContractPage page = small_page();
   EXPECT_FALSE(has(contract_page(page), "class=\"hbad\""));
   page.rows[0].cells[1].promised = true;
   EXPECT_TRUE(has(contract_page(page), "class=\"hbad\""));
 }
 
-TEST(ContractPage, ACellWithoutAnAnswerSaysWhy) {
+TEST(ContractPage, ACellWithoutAnAnswerGivesTheReason) {
   ContractPage page = small_page();
   page.rows[0].cells[1].answer = ContractCell::Answer::unsupported;
   page.rows[0].cells[1].text = "unsupported";

@@ -78,7 +78,7 @@ TEST(CrashPage, DistinguishesLostTornAndKeptWrites) {
 }
 
 /// For each fate, one mark of the right shape must be at the bar of the write.
-TEST(CrashPage, DrawsEachFateAsADistinctShape) {
+TEST(CrashPage, DrawsLostTornAndKeptWritesAsDistinctShapes) {
   const CrashPage page = a_page();
   const PicturePlan plan = plan_picture(page);
   const std::string svg = draw_picture(page, plan, 1180);
@@ -106,7 +106,7 @@ TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   EXPECT_NE(d("kept").find("h0"), std::string::npos);
 }
 
-TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
+TEST(CrashPage, WritesAreAtRiskUntilFlushedOrThePowerCycleEnds) {
   CrashPage page = a_page();
   EXPECT_FALSE(at_risk(page.requests[0], 1)) << "submitted by event 1";
   EXPECT_TRUE(at_risk(page.requests[0], 2));
@@ -120,7 +120,7 @@ TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
 }
 
 /// Every string that can come from a guest, an imported recording or a file name contains markup.
-TEST(CrashPage, EscapesGuestTextsEverywhere) {
+TEST(CrashPage, EscapesTextFromTheGuestEverywhere) {
   const std::string hostile =
       "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(2)>\xff\x1b";
   CrashPage page = a_page();
@@ -163,7 +163,7 @@ TEST(CrashPage, NeedsNoExternalFiles) {
   EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
 }
 
-TEST(CrashPage, GivesTheScriptTheSameNumbers) {
+TEST(CrashPage, EmbedsTheSameNumbersForItsScript) {
   const CrashPage page = a_page();
   const auto data = data_of(crash_page(page));
   EXPECT_EQ(data["requests"]["id"], nlohmann::json({1, 2, 3, 4}));
@@ -213,7 +213,7 @@ TEST(TimeScale, ShortensOnlyQuietIntervals) {
     EXPECT_LT(scale.place(time), scale.place(time + 10)) << time;
 }
 
-TEST(TimeScale, GivesASingleInstantALength) {
+TEST(TimeScale, HasAPositiveLengthForASingleInstant) {
   EXPECT_GT(TimeScale({5}).length(), 0);
 }
 

@@ -49,7 +49,7 @@ std::size_t plots_in(const std::string& html) {
   return count;
 }
 
-TEST_F(ExperimentPageTest, ShowsTheNumbersOfEachUnit) {
+TEST_F(ExperimentPageTest, ShowsNumbersInAnyUnit) {
   std::vector<std::string> units = {"",     "s",    "ms",    "us",        "%",
                                     "1/s",  "MB/s", "bytes", "%.0s",      "100 %%",
                                     "% %d", "\\n",  "\"",    "\xc2\xb5s", "requests a second"};
@@ -64,7 +64,7 @@ TEST_F(ExperimentPageTest, ShowsTheNumbersOfEachUnit) {
   }
 }
 
-TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndOmitsMissingCells) {
+TEST_F(ExperimentPageTest, BeginsWithRuleCountsAndOmitsMissingCells) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   EXPECT_TRUE(database.record_claims(run, {.numbers = {},
@@ -85,7 +85,7 @@ TEST_F(ExperimentPageTest, BeginsWithTheCountOfRulesAndOmitsMissingCells) {
   EXPECT_EQ(page->hold, 1);
 }
 
-TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotForAnyNumberOfPoints) {
+TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotWithAnyNumberOfPoints) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   db::ClaimRecords records;
@@ -110,7 +110,7 @@ TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotForAnyNumberOfPoints) {
   EXPECT_EQ(page->html.find(": the paper"), std::string::npos) << "no legend for absent marks";
 }
 
-TEST_F(ExperimentPageTest, ShowsThePapersColumnsAndStrokes) {
+TEST_F(ExperimentPageTest, ShowsColumnsAndMarksOnlyForNumbersOfThePaper) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   db::ClaimRecords records;
@@ -222,7 +222,7 @@ TEST_F(ExperimentPageTest, ListsFailedClaimsAndRulesFirst) {
             page.html.find("<tr class=\"good\" id=\"rule.C-3/1\">"));
 }
 
-TEST_F(ExperimentPageTest, DrawsNumbersByUsersOnceAsLines) {
+TEST_F(ExperimentPageTest, DrawsNumbersThatDependOnUsersAsOneLinePlot) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   db::ClaimRecords records;

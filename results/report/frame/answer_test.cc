@@ -54,7 +54,7 @@ Facts facts(std::vector<Cell> cells) {
   return f;
 }
 
-TEST(Answer, NamesFileSystemsThatKeptAndTheControlsResult) {
+TEST(Answer, CountsFileSystemsThatKeptTheirPromisesAndValidControls) {
   const auto said = answer(facts({cell("ext4-nobarrier", "loss", 1, 4), cell("ext4", "clean", 5, 0),
                                   cell("xfs", "clean", 5, 0)}));
   EXPECT_EQ(said.status, "2 of 2 file systems kept their promises");
@@ -70,7 +70,7 @@ TEST(Answer, NamesFileSystemsThatKeptAndTheControlsResult) {
   EXPECT_EQ(said.systems[1].replayed, 5);
 }
 
-TEST(Answer, NamesABrokenPromiseFirst) {
+TEST(Answer, ListsFileSystemsThatBrokeAPromiseFirst) {
   const auto said = answer(facts({cell("ext4", "clean", 1, 0), cell("btrfs", "clean", 3, 2)}));
   EXPECT_EQ(said.status, "1 of 2 file systems kept their promises; btrfs lost synced data");
   EXPECT_EQ(said.systems.at(0).filesystem, "btrfs");
@@ -93,7 +93,7 @@ TEST(Answer, DistinguishesOtherFailuresFromLosses) {
   EXPECT_EQ(said.systems.at(0).verdicts, "1 hang, 4 replayed");
 }
 
-TEST(Answer, ReportsAFileSystemWithOneFailedCell) {
+TEST(Answer, CountsAFileSystemAsFailedIfOneCellFailed) {
   auto bad = cell("xfs", "clean", 4, 1);
   bad.device = "e";
   const auto said = answer(facts({cell("xfs", "clean", 5, 0), bad}));
@@ -130,7 +130,7 @@ TEST(Answer, IsInvalidWhenAPositiveControlFails) {
       << "a positive control does not show that losses are found";
 }
 
-TEST(Answer, JudgesNothingWithoutAPromise) {
+TEST(Answer, GivesNoVerdictWithoutAPromise) {
   const auto said = answer(facts({cell("ext2", "any", 1, 4)}));
   EXPECT_EQ(said.status, "nothing was promised");
   EXPECT_EQ(said.systems.at(0).as_expected, std::nullopt);
@@ -149,7 +149,7 @@ TEST(Answer, DescribesInterruptedAndEmptyRuns) {
   EXPECT_EQ(answer(facts({})).status, "no trial has finished");
 }
 
-TEST(Answer, NotesTrialsOfLimitedValue) {
+TEST(Answer, NotesUncutAndLateTrials) {
   auto f = facts({cell("ext4", "clean", 5, 0), cell("ext4-nobarrier", "loss", 0, 3)});
   f.cells[0].uncut = 1;
   f.cells[0].late = 2;
@@ -168,7 +168,7 @@ TEST(Answer, CountsManyBrokenPromises) {
   EXPECT_TRUE(status.ends_with("; f lost synced data; 4 more below")) << status;
 }
 
-TEST(Answer, AlignsTheTerminalTable) {
+TEST(Answer, AlignsTheColumnsOfTheTerminalTable) {
   const std::string text = systems_text(
       answer(facts({cell("ext4-nobarrier", "loss", 1, 4), cell("xfs", "clean", 12, 0)})));
   EXPECT_EQ(

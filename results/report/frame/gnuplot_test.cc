@@ -59,7 +59,7 @@ TEST(Gnuplot, StopsAtTheOutputLimit) {
       << stopped.error().message();
 }
 
-TEST(Gnuplot, SurvivesAProgramThatReadsNothing) {
+TEST(Gnuplot, ReportsAProgramThatDoesNotReadItsInput) {
   GnuplotLimits limits;
   limits.program = "false";
   EXPECT_FALSE(run_gnuplot(std::string(4 << 20, '#'), limits));

@@ -43,7 +43,7 @@ TEST(Html, GivesDifferentNamesDifferentIds) {
   EXPECT_EQ(anchored(3, "x.y", "a & b"), "<h3 id=\"x.y\"><a href=\"#x.y\">a &amp; b</a></h3>\n");
 }
 
-TEST(Html, KeepsABarWithinItsTable) {
+TEST(Html, LimitsABarToItsFullWidth) {
   EXPECT_EQ(
       meter({.share = 0.5, .low = 0.25, .high = 0.75, .mark = 0.4, .css_class = "c1"}),
       "<span class=\"meter\"><i class=\"c1\" style=\"width:50.00%\"></i><u style=\"left:25.00%;width:50.00%\"></u>"

@@ -40,7 +40,7 @@ TEST(IoPicture, MeasuresDistancesFromTheEndOfTheLastRequest) {
   EXPECT_NEAR(distances(panel, 0, 100, 1)[0], 180.0 / 9, 1e-9);
 }
 
-TEST(IoPicture, ScalesASampleToTheDevicesCount) {
+TEST(IoPicture, ScalesASampleToTheTotalNumberOfRequests) {
   auto panel = ten_and_one();
   EXPECT_TRUE(sample_of(panel).whole());
   panel.requests = 44;

@@ -24,7 +24,7 @@ TEST(Palette, GivesAFileSystemOneColourInEveryReport) {
   EXPECT_EQ(filesystem_colour("never heard of"), filesystem_colour("never heard of"));
 }
 
-TEST(Palette, GivesAModeItsFileSystemsHueAndAnotherShape) {
+TEST(Palette, DrawsAModeInItsFileSystemsColourWithAnotherShape) {
   for (const char* mode : {"ext4-nobarrier", "ext4 write-through", "ext4 (DAX)", "EXT4-journal"}) {
     EXPECT_EQ(filesystem_colour(mode), filesystem_colour("ext4")) << mode;
     EXPECT_TRUE(is_mode(mode)) << mode;
@@ -36,7 +36,7 @@ TEST(Palette, GivesAModeItsFileSystemsHueAndAnotherShape) {
   EXPECT_NE(filesystem_name("ext4", true).find("dot c0 mode"), std::string::npos);
 }
 
-TEST(Palette, KnowsEachNameOfOurSchemes) {
+TEST(Palette, RecognisesEveryNameOfAUfsScheme) {
   for (const char* name :
        {"Soft Updates", "soft-updates +init", "ufs-soft-updates", "UFS Soft Updates, init"})
     EXPECT_EQ(filesystem_colour(name), filesystem_colour("soft-updates")) << name;

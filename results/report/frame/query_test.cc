@@ -11,7 +11,7 @@ namespace {
 
 class QueryTest : public db::ScratchFolder {};
 
-TEST_F(QueryTest, ExpandsABlockThatFollowsAnother) {
+TEST_F(QueryTest, PrependsTheQueryThatAnotherOneBuildsOn) {
   const auto queries =
       db::must(parse_queries("-- about\n-- name: a\nWITH x AS (SELECT 1 AS n)\n\n"
                              "-- name: b\n-- after: a\nSELECT n FROM x;\n"));
@@ -35,7 +35,7 @@ TEST_F(QueryTest, RunsEveryEmbeddedQuery) {
 }
 
 /// Tests the rule that decides whether a campaign's cells are as expected.
-TEST_F(QueryTest, JudgesCellsAsAWhole) {
+TEST_F(QueryTest, JudgesCellsByAllTheirTrials) {
   auto database = db::must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = db::must(database.begin_run(db::some_run()));
   int number = 0;
