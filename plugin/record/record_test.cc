@@ -501,7 +501,10 @@ TEST_F(RecordTest, RebuildRejectsInvalidArguments) {
   EXPECT_FALSE(rebuild_medium(path_, 0, kToTheEnd, **small));
   fs::remove(path_);
   create()->media_written(0, 2, {77, 63, 2, model::MediaWrite::Outcome::written, {}});
-  EXPECT_NE(rebuild_medium(path_, 0, kToTheEnd, **store).error().message().find("exceeds"),
+  EXPECT_NE(rebuild_medium(path_, 0, kToTheEnd, **store)
+                .error()
+                .message()
+                .find("beyond the device's 64 sectors"),
             std::string::npos);
 }
 

@@ -167,7 +167,7 @@ TEST(TimedWorkloads, DetectFilesOfWrongLength) {
     const PhaseResult found = run.phase(2);
     ASSERT_FALSE(found);
     EXPECT_EQ(found.error().error, 0);
-    EXPECT_TRUE(found.error().what.starts_with("d0/f3: ")) << found.error().what;
+    EXPECT_TRUE(found.error().what.starts_with("d0/f3 ")) << found.error().what;
   }
 }
 
