@@ -117,6 +117,8 @@ INSTANTIATE_TEST_SUITE_P(
     InProcess, SoundRuns,
     testing::Values(
         // The last reads start a cleaner, which counts the blocks that it moves twice.
+        CampaignRun{"lfs", "eager-cleaner", "deep", "truncation", 4, "@deep~2", 1994, {.order = 2}},
+        CampaignRun{"lfs", "eager-cleaner", "deep", "truncation", 5, "@deep~0", 1994, {.order = 0}},
         CampaignRun{"lfs", "eager-cleaner", "deep", "truncation", 6, "@deep~1", 1994, {.order = 1}},
         // A repeated write is refused while a commit is under way.
         CampaignRun{"snapfs",
