@@ -85,10 +85,10 @@ Result<TreeCache::KeptObject> TreeCache::read_object(const adapters::ImageReader
   noted_.take();
   TRY(const auto inode, reader.inode(name.inode));
   if (!inode.allocated)
-    return fail(
-        fmt::format("inode {}", name.inode),
-        fmt::format("is not allocated, but named '{}'", name.path.substr(name.path.rfind('/') + 1)),
-        "run fsck");
+    return fail(fmt::format("inode {}", name.inode),
+                fmt::format("is not allocated, but has the name '{}'",
+                            name.path.substr(name.path.rfind('/') + 1)),
+                "run fsck");
   std::vector<std::uint32_t> data;
   KeptObject kept{.sources = {}, .object = observer_->describe(reader, name.path, inode, &data)};
   std::vector<std::uint32_t> sectors = noted_.take();
