@@ -8,9 +8,9 @@
 
 #include "fs-adapters/substrate/os/device_stores.h"
 #include "fs-adapters/substrate/os/memory_machine.h"
+#include "harness/explorer/in_process/state_disk.h"
 #include "harness/workload/stamp.h"
 #include "plugin/record/recording.h"
-#include "plugin/states/digest.h"
 
 namespace headcrash::in_process {
 namespace {
@@ -168,10 +168,7 @@ Result<FormattedDisk> format_disk(const adapters::FileSystemType& type,
   disk.history = std::move(history);
   const states::CrashState state{.event = disk.history->events()};
   disk.state = states::format(state);
-  disk.digests.reserve(disk.sectors());
-  for (std::uint64_t sector = 0; sector < disk.sectors(); ++sector)
-    disk.digests.push_back(states::digest_sum(
-        sector, std::span(disk.bytes).subspan(sector * kSectorBytes, kSectorBytes)));
+  disk.digests = sector_digests(disk.bytes);
   TRY(disk.history->share_image(state, 0, disk.digests));
   return disk;
 }

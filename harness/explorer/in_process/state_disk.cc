@@ -19,16 +19,16 @@ void digest_sectors(std::uint64_t lba, std::span<const std::byte> bytes, std::ui
     *into++ = states::digest_sum(lba++, bytes.subspan(at, kSectorBytes));
 }
 
-std::vector<std::uint64_t> digests_of(std::span<const std::byte> bytes) {
+}  // namespace
+
+std::vector<std::uint64_t> sector_digests(std::span<const std::byte> bytes) {
   std::vector<std::uint64_t> digests(bytes.size() / kSectorBytes);
   digest_sectors(0, bytes, digests.data());
   return digests;
 }
 
-}  // namespace
-
 StateDisk::StateDisk(std::span<const std::byte> base, std::uint64_t log_at)
-    : StateDisk(base, log_at, digests_of(base)) {}
+    : StateDisk(base, log_at, sector_digests(base)) {}
 
 StateDisk::StateDisk(const FormattedDisk& disk)
     : StateDisk(disk.bytes, disk.log_at, disk.digests) {}

@@ -33,6 +33,9 @@
 
 namespace headcrash::in_process {
 
+/// Returns states::digest_sum() of each sector. `bytes` consists of whole sectors.
+std::vector<std::uint64_t> sector_digests(std::span<const std::byte> bytes);
+
 class StateDisk final : public model::SectorStore {
  public:
   /// `base` consists of whole sectors and must outlive this object. `log_at` is the first sector of
