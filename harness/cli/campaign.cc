@@ -259,8 +259,8 @@ int run(const CampaignArguments& arguments) {
       summary->figures.value("unexpected", 1) == 0 && summary->figures.value("valid", false)
           ? kFine
           : kFound;
-  return finish_ci_of_run(arguments.ci, arguments.campaign, arguments.database, outcome->run,
-                          exit_code);
+  return finish_ci_of_run(arguments.ci, arguments.campaign, *database, outcome->run, exit_code,
+                          arguments.as_json);
 }
 
 }  // namespace

@@ -183,18 +183,11 @@ void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summa
   print_speed(exploration, text.guests);
 }
 
-Result<report::Summary> stored_summary(const std::string& database, std::int64_t run) {
-  TRY(auto opened, db::Database::open(database, db::Database::Access::read_only));
-  return report::report_summary(opened, run);
-}
-
-int finish_ci_of_run(const report::CiFiles& files, const std::string& title,
-                     const std::string& database, std::int64_t run, int exit_code) {
+int finish_ci_of_run(const report::CiFiles& files, const std::string& title, db::Database& database,
+                     std::int64_t run, int exit_code, bool as_json) {
   if (!files.any()) return exit_code;
-  auto opened = db::Database::open(database, db::Database::Access::read_only);
-  if (!opened) return report_error(opened.error(), false);
-  const auto cases = report::report_cases(*opened, run);
-  if (!cases) return report_error(cases.error(), false);
+  const auto cases = report::report_cases(database, run);
+  if (!cases) return report_error(cases.error(), as_json);
   return finish_ci(files, title, *cases, exit_code);
 }
 

@@ -22,12 +22,9 @@ struct OutcomeText {
 void print_outcome(const campaign::CampaignOutcome& outcome, const report::Summary& report,
                    const OutcomeText& text);
 
-/// Returns the summary of a finished run. Fails if the database cannot be read.
-Result<report::Summary> stored_summary(const std::string& database, std::int64_t run);
-
 /// Writes the files of add_ci_options() with one case for each cell of a run. Returns `exit_code`,
 /// or kUsage if the database cannot be read or a file cannot be written.
-int finish_ci_of_run(const report::CiFiles& files, const std::string& title,
-                     const std::string& database, std::int64_t run, int exit_code);
+int finish_ci_of_run(const report::CiFiles& files, const std::string& title, db::Database& database,
+                     std::int64_t run, int exit_code, bool as_json);
 
 }  // namespace headcrash::cli

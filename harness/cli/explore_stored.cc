@@ -128,15 +128,17 @@ int explore_into_database(const ExploreArguments& arguments) {
        .interrupted = &interrupted()});
   clear_line();
   if (!outcome) return report_error(outcome.error(), arguments.as_json);
-  const auto summary = stored_summary(arguments.database, outcome->run);
+  auto database = db::Database::open(arguments.database, db::Database::Access::read_only);
+  if (!database) return report_error(database.error(), arguments.as_json);
+  const auto summary = report::report_summary(*database, outcome->run);
   if (!summary) return report_error(summary.error(), arguments.as_json);
   print_outcome(
       *outcome, *summary,
       {.database = arguments.database, .seconds = watch.ms() / 1000, .as_json = arguments.as_json});
   if (outcome->interrupted) return report_interrupted();
   if (outcome->finished_before) report_finished_before(outcome->run);
-  return finish_ci_of_run(arguments.ci, "headcrash explore", arguments.database, outcome->run,
-                          exit_code_of(summary->figures.at("trial_verdicts")));
+  return finish_ci_of_run(arguments.ci, "headcrash explore", *database, outcome->run,
+                          exit_code_of(summary->figures.at("trial_verdicts")), arguments.as_json);
 }
 
 }  // namespace headcrash::cli
