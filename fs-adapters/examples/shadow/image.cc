@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fs-adapters/image_tree.h"
 #include "fs-adapters/substrate/tree/directory_block.h"
 #include "fs-adapters/substrate/tree/inode_store.h"
 
@@ -36,7 +37,7 @@ const Record* Image::find(std::uint64_t number) const {
 
 std::uint64_t Image::layout() const {
   const Geometry& its = state_.header.geometry;
-  return mixed(mixed(mixed(its.id, its.block_bytes), its.blocks), its.inodes);
+  return adapters::layout_digest(its.id, {its.block_bytes, its.blocks, its.inodes});
 }
 
 /// Returns a digest of the inode's record, including the addresses of all its blocks.
@@ -53,20 +54,8 @@ std::uint64_t Image::place_of(std::uint64_t inode) const {
 Result<adapters::ImageInode> Image::inode(std::uint64_t number) const {
   const Record* const record = find(number);
   if (record == nullptr) return adapters::ImageInode{.number = number};
-  const tree::Attributes& its = record->attributes;
-  return adapters::ImageInode{
-      .number = number,
-      .allocated = true,
-      .type = its.is_directory() ? FileType::directory
-              : its.is_regular() ? FileType::regular
-                                 : FileType::symlink,
-      .mode = its.mode & 0777U,
-      .links = its.links,
-      .user = its.user,
-      .group = its.group,
-      .size_bytes = its.size_bytes,
-      .allocated_bytes = record->blocks.size() * state_.header.geometry.block_bytes,
-      .modified_seconds = its.modified.seconds};
+  return adapters::image_inode(number, record->attributes,
+                               record->blocks.size() * state_.header.geometry.block_bytes);
 }
 
 Result<std::vector<std::byte>> Image::directory_bytes(const Record& record) const {
