@@ -136,9 +136,9 @@ class ImageChecker {
   /// `log_in_use`, `replayed`, `log` and the findings about the log. With these and the findings of
   /// a check of the recovered image, the result equals that of check() before the recovery. Returns
   /// nullopt and changes nothing if the image is clean or damaged, or if the type has no such step.
-  virtual Result<std::optional<CheckReport>> recover_log(model::SectorStore& store,
-                                                         const CheckOptions& options) {
-    return (void)store, (void)options, std::nullopt;
+  virtual Result<std::optional<CheckReport>> recover_log(model::SectorStore& /*store*/,
+                                                         const CheckOptions& /*options*/) {
+    return std::nullopt;
   }
 };
 

@@ -144,9 +144,9 @@ Result<void> run_in_guests(const ContractArguments& arguments, const System& sys
     if (interrupted()) return {};
     TRY(auto cell, cells.run(test));
     if (interrupted()) return {};
-    const bool kept = cell.lost() && !arguments.folder.empty();
-    if (kept) TRY(write_crash(system, cell, cells, arguments.folder));
-    if (!kept) {
+    if (cell.lost() && !arguments.folder.empty()) {
+      TRY(write_crash(system, cell, cells, arguments.folder));
+    } else {
       std::error_code error;
       fs::remove(cell.recording, error);
       cell.recording.clear();
