@@ -560,7 +560,8 @@ Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack
   adapter.minimum_size_bytes = stack->disk_bytes(adapter.minimum_size_bytes);
   adapter.guest.packages.insert(adapter.guest.packages.end(), stack->packages.begin(),
                                 stack->packages.end());
-  adapter.guest.stack_loads = stack->modules;
+  adapter.guest.loads.insert(adapter.guest.loads.end(), stack->modules.begin(),
+                             stack->modules.end());
   if (stack->expected != Expectation::clean && adapter.expected == Expectation::clean) {
     adapter.expected = stack->expected;
     adapter.expected_reason = stack->reason;

@@ -47,11 +47,9 @@ struct GuestParts {
   /// (is_kernel_version). If empty, the kernel of the host's Debian release is used.
   std::string kernel;
   std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install directory
-  /// Names of modules to load from the kernel's package; their dependencies are added.
+  /// Names of modules to load from the kernel's package; their dependencies are added. A user-mode
+  /// kernel must have them built in.
   std::vector<std::string> loads;
-  /// Names of the modules that a stack needs from the kernel's package. In a user-mode kernel,
-  /// these modules are built in.
-  std::vector<std::string> stack_loads;
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages that are copied into the guest
   std::vector<std::string> application_tools;  ///< like `tools`, but for an application

@@ -72,9 +72,8 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
   };
   if (!parts.kernel.empty()) add("--kernel", parts.kernel);
   for (const std::string& module : parts.modules) add("--module", module);
-  for (const std::string& module : parts.loads) add("--load", module);
   if (accelerator != Accelerator::user_mode)
-    for (const std::string& module : parts.stack_loads) add("--load", module);
+    for (const std::string& module : parts.loads) add("--load", module);
   for (const auto* tools : {&parts.tools, &parts.application_tools})
     for (const std::string& tool : *tools) add("--tool", tool);
   for (const std::string& package : parts.packages) add("--package", package);
