@@ -4,15 +4,19 @@
   reference_readmes.py [--write] RESULTS/REFERENCE
 
 Each README has a block of figures and totals, which this script computes from the CSV files, and a
-file numbers.csv with other numbers of its text. Each claim of a paper must have a rule in the
-stored results, or a line in claims.csv with the reason why it has none. A line of numbers.csv has a piece of the text, the
-claim, cell and quantity of the number, and its format; the README must contain the piece, and the
-piece the stored number. `--write` replaces the blocks; otherwise a difference is an error.
+file numbers.csv with other numbers of its text. Figures (figures/*.svg) are drawn from the same
+files. Each claim of a paper must have a rule in the
+stored results, or a line in claims.csv with the reason why it has none. A line of numbers.csv has
+a piece of the text, the claim, cell and quantity of the number, and its format; the README must
+contain the piece, and the piece the stored number. `--write` replaces the blocks and the figures;
+otherwise a difference is an error.
 """
 import csv
 import pathlib
 import re
 import sys
+
+from paper_figures import Figure, draw
 
 BEGIN, END = "<!-- begin: stored results -->", "<!-- end: stored results -->"
 VERDICTS = ("holds", "does not hold", "undecided", "vacuous")
@@ -53,6 +57,36 @@ PAPERS = {
         ("full check of an empty file system of 44 GB, s", "PK-13", "UFS, empty", "recovery"),
         ("fast fsck of an empty file system of 44 GB, s", "PK-13", "bmap + fast fsck, empty", "recovery")]),
 }
+SCHEMES = {name: name for name in ("Conventional", "Flag", "Chains", "Soft Updates", "No Order")}
+LOADS = {f"{name}, {clients} client{'s' if clients > 1 else ''}": f"{name}, {clients} clients"
+         for clients in (1, 8, 32) for name in ("ext2", "ext3", "KFS", "KFS+snap")}
+FIGURES = {
+    "ganger94": [
+        Figure("copy", "Copy by 4 users, % of No Order's time (GP-15)", "GP-15", "of No Order", SCHEMES),
+        Figure("remove", "Remove by 4 users, % of No Order's time (GP-21)", "GP-21", "of No Order",
+               SCHEMES, logarithmic=True)],
+    "rosenblum92": [
+        Figure("small-files", "Creating files of 1 KB, files/s (LFS-22)", "LFS-22", "create",
+               {"Sprite LFS": "Sprite LFS", "SunOS": "SunOS"}),
+        Figure("bandwidth", "Share of the bandwidth for new data, % (LFS-38)", "LFS-38",
+               "1 / write cost", {name: name for name in (
+                   "/src/kernel", "/local", "/swap1", "/tmp", "/pcs", "/src", "/X11")})],
+    "soares03": [
+        Figure("dbench", "dbench, MB/s (MS-03)", "MS-03", "read and written", LOADS)],
+    "chen96": [
+        Figure("andrew", "Andrew, s (CH-11)", "CH-11", "elapsed",
+               {name: name for name in ("infinite delay", "zero delay", "write-through")},
+               logarithmic=True)],
+    "peacock98": [
+        Figure("laddis", "Highest rate at 50 ms, ops/s (PK-05)", "PK-05", "highest rate at 50 ms",
+               {name: name for name in ("RAID-5", "RAID-5, Presto", "RAID-0", "RAID-0, Presto")}),
+        Figure("recovery", "Recovery after a crash under load, s (PK-16)", "PK-16", "recovery",
+               {name: name for name in ("UFS", "fast fsck", "fast fsck + Presto", "VxFS",
+                                        "VxFS + Presto")}, logarithmic=True)],
+}
+# The names that claims of a second reading of the paper end with, after a comma.
+READINGS = {"gap": "second reading (rotational gap)", "queue": "second reading (queue)",
+            "hot spot": "second reading (hot spot)", "by folder": "second reading (by folder)"}
 # Second readings that run only by name. They count as soon as scripts/store-papers has stored them.
 SECOND_READINGS = ("gap", "hot-spot")
 # The prefix and the number of the claims of each paper.
@@ -99,6 +133,12 @@ def short(text):
     return f"{value:.3g}"
 
 
+def reading_of(row):
+    """Returns the key of READINGS, or an empty string for the first reading."""
+    last = row["claim"].rpartition(", ")[2]
+    return last if last in READINGS else ""
+
+
 def totals_of(rows):
     totals = {kind: dict.fromkeys(VERDICTS, 0) for kind in CLASSES}
     for row in rows:
@@ -107,12 +147,29 @@ def totals_of(rows):
     return totals
 
 
+def figures_of(paper, rows):
+    """Returns the SVG text of each figure, by its file name."""
+    texts = {}
+    for figure in FIGURES[paper]:
+        numbers = {}
+        for cell in figure.bars.values():
+            row = number_of(rows, figure.claim, cell, figure.quantity)
+            if row is None:
+                problems.append(f"{figure.claim}: no stored number {cell}, {figure.quantity}")
+                continue
+            numbers[cell] = tuple(float(row[column]) if row.get(column) else None
+                                  for column in ("paper", "ours", "low", "high"))
+        if len(numbers) == len(figure.bars):
+            texts[f"figures/{figure.name}.svg"] = draw(figure, numbers)
+    return texts
+
+
 def is_old(rows):
     """Returns true if the results were stored before rules had classes."""
     return any("class" not in row for row in rows)
 
 
-def block_of(rows, figures):
+def block_of(paper, rows, figures):
     lines = [BEGIN, "| figure | paper | here |", "|---|---|---|"]
     for name, claim, cell, quantity in figures:
         row = number_of(rows, claim, cell, quantity)
@@ -123,17 +180,29 @@ def block_of(rows, figures):
         if row.get("low") and row["low"] != row["high"]:
             here += f" ({short(row['low'])} to {short(row['high'])} in five executions)"
         lines.append(f"| {name} ({claim}) | {short(row['paper'])} | {here} |")
+    for figure in FIGURES[paper]:
+        lines += ["", f"![{figure.title}](figures/{figure.name}.svg)"]
     if is_old(rows):
-        rules = [row["verdict or remark"] for row in rows if row["kind"] == "rule"]
+        counts = []
+        for reading in ("", *READINGS):
+            rules = [row["verdict or remark"] for row in rows
+                     if row["kind"] == "rule" and reading_of(row) == reading]
+            if rules:
+                counts.append(f"{rules.count('holds')} of {len(rules)} rules hold"
+                              + (f" in the {READINGS[reading]}" if reading else ""))
         lines += ["", "These results were stored before rules had classes, so only the total is "
-                  f"known: {rules.count('holds')} of {len(rules)} rules hold. "
+                  f"known: {', '.join(counts)}. "
                   "`scripts/store-papers` repeats the runs and counts each class separately.", END]
         return "\n".join(lines)
     lines += ["", "| rules, by class | hold | do not hold | undecided | vacuous |",
               "|---|---|---|---|---|"]
-    for kind, totals in totals_of(rows).items():
-        if sum(totals.values()) > 0:
-            lines.append(f"| {CLASSES[kind]} | " + " | ".join(map(str, totals.values())) + " |")
+    for reading in ("", *READINGS):
+        chosen = [row for row in rows if row["kind"] == "rule" and reading_of(row) == reading]
+        for kind, totals in totals_of(chosen).items():
+            if sum(totals.values()) > 0:
+                name = CLASSES[kind].split(":")[0] + f", {READINGS[reading]}" if reading \
+                    else CLASSES[kind]
+                lines.append(f"| {name} | " + " | ".join(map(str, totals.values())) + " |")
     decided = [row for row in rows if row["kind"] == "rule" and row["class"] == "paper"]
     once = sum(row["executions"] == "1" for row in decided)
     rest = "Each" if once == 0 else "Each other rule"
@@ -220,7 +289,15 @@ def main():
         if not found:
             problems.append(f"{readme}: no block \"{BEGIN}\"")
             continue
-        block = block_of(rows, figures)
+        block = block_of(paper, rows, figures)
+        for name, svg in figures_of(paper, rows).items():
+            file = folder / name
+            if write:
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(svg)
+            elif not file.exists() or file.read_text() != svg:
+                problems.append(f"{file}: differs from the stored results; run "
+                                "scripts/tests/reference_readmes.py --write results/reference")
         if write:
             readme.write_text(text.replace(found.group(0), block))
         elif found.group(0) != block:
