@@ -40,7 +40,7 @@ struct ContractArguments {
   std::string folder, markdown, csv, first, second;
   std::uint64_t states = 0, seed = 1, time_s = 0;
   std::size_t jobs = 2;
-  bool as_json = false, list = false;
+  bool as_json = false, list = false, resume = false;
   Verbosity verbosity = Verbosity::normal;
   KernelArguments kernel;
 };
@@ -240,20 +240,53 @@ bool breaks_a_promise(const contract::Cell& cell) {
   return cell.lost() && cell.promise.kind != contract::PromiseKind::none;
 }
 
+/// Returns the table that an interrupted run left in the output folder, without the file systems of
+/// which cells are missing. Fails if that run's tests or version differ.
+Result<contract::Table> table_so_far(const ContractArguments& arguments,
+                                     std::vector<contract::LitmusTest> tests) {
+  contract::Table table{
+      .tests = std::move(tests), .systems = {}, .cells = {}, .commit = base::version()};
+  if (!arguments.resume) return table;
+  const std::string file = (fs::path(arguments.folder) / "contract.json").string();
+  if (std::error_code error; !fs::exists(file, error)) return table;
+  TRY(const auto text, base::read_text_file(file));
+  TRY(auto before, contract::parse_table(text, file));
+  if (!std::ranges::equal(before.tests, table.tests, {}, &contract::LitmusTest::number,
+                          &contract::LitmusTest::number))
+    return fail(file, "has other tests", "repeat the --test options of that run, or omit --resume");
+  if (before.commit != table.commit)
+    return fail(file, fmt::format("was written by version {}", before.commit),
+                "use that version, or omit --resume");
+  for (contract::TableSystem& system : before.systems) {
+    const auto is_of_system = [&](const contract::Cell& cell) {
+      return cell.system == system.name;
+    };
+    if (static_cast<std::size_t>(std::ranges::count_if(before.cells, is_of_system)) !=
+        table.tests.size())
+      continue;
+    std::ranges::copy_if(before.cells, std::back_inserter(table.cells), is_of_system);
+    table.systems.push_back(std::move(system));
+  }
+  return table;
+}
+
 Result<int> run_tests(const ContractArguments& arguments) {
   TRY(auto tests, contract::select_tests(arguments.tests));
   TRY(const auto systems, find_systems(arguments));
   std::optional<base::ScratchFolder> scratch;
   TRY(const auto folder, make_folder(arguments, scratch));
-  contract::Table table{
-      .tests = std::move(tests), .systems = {}, .cells = {}, .commit = base::version()};
+  TRY(auto table, table_so_far(arguments, std::move(tests)));
   for (const System& system : systems) {
+    if (std::ranges::find(table.systems, system.name(), &contract::TableSystem::name) !=
+        table.systems.end())
+      continue;
     table.systems.push_back(
         {system.name(), system.kernel ? system.kernel->guest.kernel : "in process"});
     TRY(system.own != nullptr ? run_own(arguments, system, table)
                               : run_in_guests(arguments, system, folder, table));
     clear_line();
     if (interrupted()) break;
+    TRY(write_files(table, arguments));
   }
   TRY(write_files(table, arguments));
   if (arguments.as_json) {
@@ -433,9 +466,14 @@ void add_contract(CLI::App& app, int& exit_code) {
   command->add_option("--jobs", arguments->jobs, "Number of concurrent guests")
       ->check(between(1, 64))
       ->capture_default_str();
-  command->add_option("-o,--output", arguments->folder,
-                      "Folder for the table (as a page, JSON, CSV and Markdown) and, for each cell "
-                      "that is broken in a guest, a page and the recording");
+  CLI::Option* const output =
+      command->add_option("-o,--output", arguments->folder,
+                          "Folder for the table (as a page, JSON, CSV and Markdown) and, for each "
+                          "cell that is broken in a guest, a page and the recording");
+  command
+      ->add_flag("--resume", arguments->resume,
+                 "Keep the columns that are complete in the folder's table, and run the others")
+      ->needs(output);
   command->add_option("--markdown", arguments->markdown,
                       "Write the table to this file, as Markdown");
   command->add_option("--csv", arguments->csv, "Write a CSV file with a line for each cell");
