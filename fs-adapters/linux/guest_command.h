@@ -49,8 +49,8 @@ struct GuestParts {
   std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install directory
   /// Names of modules to load from the kernel's package; their dependencies are added.
   std::vector<std::string> loads;
-  /// Names of the modules that a stack needs from the kernel's package. In a user-mode kernel,
-  /// these modules are built in.
+  /// Names of the modules that a stack or a layer needs from the kernel's package. In a user-mode
+  /// kernel, these modules are built in.
   std::vector<std::string> stack_loads;
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages that are copied into the guest
