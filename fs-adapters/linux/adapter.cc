@@ -370,7 +370,8 @@ std::string mount_below(const LinuxAdapter& below) {
           : below.mount.argv;
   if (below.mount.argv.empty() && !below.mount_options.empty())
     argv.insert(argv.end() - 2, {"-o", "{options}"});
-  const Places places{.device = "{device}", .log = "{log}", .uuid = "{uuid}", .target = kBelow};
+  const std::string device = below.stack ? below.stack->device : "{device}";
+  const Places places{.device = device, .log = "{log}", .uuid = "{uuid}", .target = kBelow};
   return fmt::format("([ -d {0} ] || mkdir {0}) && {1}", kBelow,
                      line_of(fill_in(argv, places, below.mount_options)));
 }
