@@ -149,9 +149,10 @@ int sync_file(const char* /*path*/, int only_data, fuse_file_info* file) {
                                   : ::fsync(descriptor_of(file)));
 }
 
-int read_directory(const char* path, void* buffer, fuse_fill_dir_t add, off_t /*at*/,
-                   fuse_file_info* /*file*/, fuse_readdir_flags /*flags*/) {
-  DIR* const directory = ::opendir(below(path == nullptr ? "/" : path).c_str());
+int read_directory(const char* /*path*/, void* buffer, fuse_fill_dir_t add, off_t /*at*/,
+                   fuse_file_info* file, fuse_readdir_flags /*flags*/) {
+  const int descriptor = ::openat(descriptor_of(file), ".", O_RDONLY | O_DIRECTORY);
+  DIR* const directory = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
   if (directory == nullptr) return -errno;
   while (const dirent* const entry = ::readdir(directory)) {
     struct stat status = {};
