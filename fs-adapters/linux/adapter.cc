@@ -212,10 +212,11 @@ Result<void> read_guest(const StrictTable& root, const std::filesystem::path& fr
                         LinuxAdapter& adapter) {
   TRY(const auto table, root.table("guest"));
   if (!table) return {};
-  TRY(table->only({"kernel", "modules", "tools"}));
+  TRY(table->only({"kernel", "modules", "tools", "packages"}));
   for (const auto& read :
        {table->take("kernel", adapter.guest.kernel), table->take("modules", adapter.guest.modules),
-        table->take("tools", adapter.guest.tools)}) {
+        table->take("tools", adapter.guest.tools),
+        table->take("packages", adapter.guest.packages)}) {
     if (!read) return read;
   }
   const auto settle = [&](const char* key, std::string& path) -> Result<void> {
@@ -305,17 +306,15 @@ Result<void> apply_variant(const std::string& variant, LinuxAdapter& adapter) {
 
 /// Rejects unknown placeholders, which would reach the command unchanged.
 Result<void> check_places(const StrictTable& root, const LinuxAdapter& adapter) {
-  static const std::vector<std::string> kPlaces{"{device}", "{log}",     "{uuid}",
-                                                "{target}", "{options}", "{bin}"};
+  std::vector<std::string> places{"{device}", "{log}", "{uuid}", "{target}", "{options}", "{bin}"};
+  if (adapter.is_layer) places.emplace_back("{below}");
   const auto check = [&](const std::string& key, const std::string& word) {
-    return check_placeholders(root, key, word, kPlaces);
+    return check_placeholders(root, key, word, places);
   };
   const std::pair<const char*, const GuestCommand*> commands[] = {
-      {"mkfs.command", &adapter.mkfs},
-      {"mount.command", &adapter.mount},
-      {"replay.command", &adapter.replay},
-      {"check.command", &adapter.check},
-      {"repair.command", &adapter.repair}};
+      {"mkfs.command", &adapter.mkfs},       {"mount.command", &adapter.mount},
+      {"unmount.command", &adapter.unmount}, {"replay.command", &adapter.replay},
+      {"check.command", &adapter.check},     {"repair.command", &adapter.repair}};
   for (const auto& [key, command] : commands)
     for (const std::string& word : command->argv) TRY(check(key, word));
   return check("mount.options", adapter.mount_options);
@@ -355,14 +354,89 @@ Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter
   return {};
 }
 
-Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from,
-                               int depth);
+/// Returns a command line of the shell that runs `argv`, with {below} replaced.
+std::string line_of(const std::vector<std::string>& argv) {
+  std::string line;
+  for (const std::string& word : argv) line += (line.empty() ? "" : " ") + base::shell_quoted(word);
+  base::replace_all(line, "{below}", kBelow);
+  return line;
+}
 
-Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
+/// Returns the command line that mounts a file system at kBelow.
+std::string mount_below(const LinuxAdapter& below) {
+  std::vector<std::string> argv =
+      below.mount.argv.empty()
+          ? std::vector<std::string>{"mount", "-t", below.type, "{device}", "{target}"}
+          : below.mount.argv;
+  if (below.mount.argv.empty() && !below.mount_options.empty())
+    argv.insert(argv.end() - 2, {"-o", "{options}"});
+  const std::string device = below.stack ? below.stack->device : "{device}";
+  const Places places{.device = device, .log = "{log}", .uuid = "{uuid}", .target = kBelow};
+  return fmt::format("([ -d {0} ] || mkdir {0}) && {1}", kBelow,
+                     line_of(fill_in(argv, places, below.mount_options)));
+}
+
+/// Adds the parts of the file system below to those of the layer.
+void add_parts(const GuestParts& below, GuestParts& layer) {
+  const auto add = [](const std::vector<std::string>& from, std::vector<std::string>& to) {
+    to.insert(to.begin(), from.begin(), from.end());
+  };
+  add(below.modules, layer.modules);
+  add(below.loads, layer.loads);
+  add(below.tools, layer.tools);
+  add(below.packages, layer.packages);
+  if (layer.kernel.empty()) layer.kernel = below.kernel;
+}
+
+/// Starts the adapter of a layer with the file system below it. The layer has its own mount, guest
+/// parts and variants, and inherits everything else.
+LinuxAdapter start_of_layer(const LinuxAdapter& below) {
+  LinuxAdapter layer = below;
+  layer.is_layer = true;
+  layer.below.clear();
+  layer.mount_options.clear();
+  layer.mount.argv.clear();
+  layer.unmount.argv.clear();
+  layer.guest = {};
+  layer.variants.clear();
+  layer.first_mount_options.clear();
+  layer.first_mount_recovers = true;
+  return layer;
+}
+
+/// Extends the layer's commands so that they first mount the file system below, and unmount it
+/// last. `prepare` runs once, on the fresh file system below; it may be empty.
+Result<void> complete_layer(const StrictTable& root, const LinuxAdapter& below,
+                            const GuestCommand& prepare, LinuxAdapter& layer) {
+  if (layer.mount.argv.empty())
+    return fail(root.subject("mount.command"), "is missing",
+                "set the command that mounts the layer on {below} at {target}");
+  for (const std::string& word : prepare.argv)
+    TRY(check_placeholders(root, "prepare.command", word, {"{below}", "{uuid}"}));
+  const auto shell = [](const std::string& script) {
+    return std::vector<std::string>{"sh", "-c", script};
+  };
+  const std::string mount = mount_below(below);
+  if (!prepare.argv.empty())
+    layer.mkfs.argv = shell(fmt::format("{} && {} && {} && umount {}", line_of(layer.mkfs.argv),
+                                        mount, line_of(prepare.argv), kBelow));
+  layer.mount.argv = shell(fmt::format("{} || exit\n{} && exit\nstatus=$?\numount {}\nexit $status",
+                                       mount, line_of(layer.mount.argv), kBelow));
+  if (!layer.unmount.argv.empty()) layer.unmount.argv = shell(line_of(layer.unmount.argv));
+  layer.title += ", on " + below.title;
+  add_parts(below.guest, layer.guest);
+  return {};
+}
+
+/// `below` replaces the file system below if the adapter is a layer. It may be empty.
+Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from,
+                               int depth, const std::string& below);
+
+Result<LinuxAdapter> load(const std::string& name_or_path, int depth, const std::string& below) {
   TRY(const auto found,
       base::find_named_file("file system", name_or_path, base::built_in(embedded_files())));
   TRY(const auto root, StrictTable::parse(found.text, found.file));
-  Result<LinuxAdapter> adapter = interpret(root, found.folder, depth);
+  Result<LinuxAdapter> adapter = interpret(root, found.folder, depth, below);
   if (!adapter) return adapter;
   adapter->name = found.name;
   adapter->file.clear();
@@ -371,19 +445,41 @@ Result<LinuxAdapter> load(const std::string& name_or_path, int depth) {
   return adapter;
 }
 
+/// Loads the file system that `name_or_path` selects below a layer.
+Result<LinuxAdapter> load_below(const StrictTable& root, const std::string& name_or_path) {
+  TRY(auto below, load_adapter(name_or_path));
+  if (!below.is_layer) return below;
+  return fail(root.subject("below"), fmt::format("{} is a layer, too", name_or_path),
+              "use a file system that has its own disk");
+}
+
 Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::path& from,
-                               int depth) {
-  TRY(root.only({"base", "title", "type", "minimum-size", "package", "guest", "log", "mkfs",
-                 "mount", "replay", "check", "repair", "promise", "variant"}));
-  LinuxAdapter adapter;
+                               int depth, const std::string& below_layer) {
+  TRY(root.only({"base", "below", "title", "type", "minimum-size", "package", "guest", "log",
+                 "mkfs", "prepare", "mount", "unmount", "replay", "check", "repair", "promise",
+                 "variant"}));
+  LinuxAdapter adapter, below;
+  GuestCommand prepare;
   adapter.mkfs.good_exits = adapter.replay.good_exits = adapter.check.good_exits =
-      adapter.repair.good_exits = adapter.mount.good_exits = {0};
-  std::string base;
+      adapter.repair.good_exits = adapter.mount.good_exits = adapter.unmount.good_exits = {0};
+  std::string base, usual_below;
   TRY(root.take("base", base));
+  TRY(root.take("below", usual_below));
+  TRY(read_command(root, "prepare", prepare));
+  if (usual_below.empty() && !prepare.argv.empty())
+    return fail(root.subject("prepare"), "is used without a file system below",
+                "add below = \"ext4\"");
+  if (!usual_below.empty()) {
+    if (!base.empty())
+      return fail(root.subject("below"), "is given together with base", "remove one of them");
+    TRY(below,
+        load_below(root, below_layer.empty() ? base::named_in(from, usual_below) : below_layer));
+    adapter = start_of_layer(below);
+  }
   if (!base.empty()) {
     if (depth >= kDeepestBase)
       return fail(root.subject("base"), "is circular or nested too deeply");
-    TRY(const auto parent, load(base::named_in(from, base), depth + 1));
+    TRY(const auto parent, load(base::named_in(from, base), depth + 1, below_layer));
     adapter = parent;
   }
   for (const auto& read :
@@ -391,10 +487,16 @@ Result<LinuxAdapter> interpret(const StrictTable& root, const std::filesystem::p
         root.take_size("minimum-size", adapter.minimum_size_bytes),
         root.take("package", adapter.package), read_log(root, adapter),
         read_guest(root, from, adapter), read_mount(root, adapter),
-        read_command(root, "mkfs", adapter.mkfs), read_replay(root, adapter),
-        read_command(root, "check", adapter.check), read_command(root, "repair", adapter.repair),
-        read_promise(root, adapter), read_variants(root, adapter), check_complete(root, adapter)}) {
+        read_command(root, "unmount", adapter.unmount), read_command(root, "mkfs", adapter.mkfs),
+        read_replay(root, adapter), read_command(root, "check", adapter.check),
+        read_command(root, "repair", adapter.repair), read_promise(root, adapter),
+        read_variants(root, adapter), check_complete(root, adapter)}) {
     TRY(read);
+  }
+  if (!usual_below.empty()) TRY(complete_layer(root, below, prepare, adapter));
+  if (!usual_below.empty() && !below_layer.empty()) {
+    adapter.below = name_to_load(below);
+    adapter.below_name = below.name;
   }
   return adapter;
 }
@@ -509,9 +611,10 @@ std::string missing_tool_hint(const LinuxAdapter& adapter) {
 
 namespace {
 
-/// Splits "ext4:md-raid1" into file system and stack; the stack is empty if the name has none. If
-/// the file system is given as a path, its name ends in ".toml", or in ".toml" and a variant. A
-/// colon in a directory's name is therefore not taken as the separator.
+/// Splits "ext4:md-raid1" into file system and stack, and "overlay:xfs" into layer and file system
+/// below; the second part is empty if the name has only one. If the file system is given as a path,
+/// its name ends in ".toml", or in ".toml" and a variant. A colon in a directory's name is therefore
+/// not taken as the separator.
 std::pair<std::string, std::string> split_stack(const std::string& name) {
   std::size_t colon = name.find(':');
   while (colon != std::string::npos && base::is_path(name.substr(0, colon)) &&
@@ -525,13 +628,22 @@ std::pair<std::string, std::string> split_stack(const std::string& name) {
 
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path) {
   const std::size_t at = kernel_mark(name_or_path);
-  const auto [on, stack] = split_stack(name_or_path.substr(0, at));
+  const auto [on, under] = split_stack(name_or_path.substr(0, at));
   const auto [name, variant] = base::split_variant(on);
-  Result<LinuxAdapter> adapter = load(name, 0);
+  Result<LinuxAdapter> adapter = load(name, 0, "");
   if (!adapter) return adapter;
+  const std::vector<std::string> stacks = built_in_stacks();
+  const bool names_below =
+      adapter->is_layer && !under.empty() && std::ranges::find(stacks, under) == stacks.end();
+  if (names_below) {
+    adapter = load(name, 0, under);
+    if (!adapter) return adapter;
+  }
   if (!variant.empty()) TRY(apply_variant(variant, *adapter));
-  if (!stack.empty()) {
-    TRY(auto loaded, load_stack_of_devices(stack));
+  if (names_below) {
+    adapter->name += ":" + adapter->below_name;
+  } else if (!under.empty()) {
+    TRY(auto loaded, load_stack_of_devices(under));
     TRY(set_stack(*adapter, std::make_shared<const Stack>(std::move(loaded))));
   }
   if (at != std::string::npos) TRY(set_kernel(*adapter, name_or_path.substr(at + 1)));
@@ -544,8 +656,8 @@ Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack
         fmt::format("file system \"{}\"", adapter.name),
         fmt::format("keeps its log on a second disk, and cannot run on the stack {}", stack->name),
         "use a file system that needs only one device");
-  for (GuestCommand* command :
-       {&adapter.mkfs, &adapter.mount, &adapter.replay, &adapter.check, &adapter.repair}) {
+  for (GuestCommand* command : {&adapter.mkfs, &adapter.mount, &adapter.unmount, &adapter.replay,
+                                &adapter.check, &adapter.repair}) {
     command->argv =
         fill_in(command->argv,
                 {.device = stack->device, .log = "{log}", .uuid = "{uuid}", .target = "{target}"},
@@ -607,9 +719,12 @@ std::string name_to_load(const LinuxAdapter& adapter) {
   const std::string kernel = plain == adapter.name ? "" : "@" + adapter.guest.kernel;
   if (!adapter.file.empty())
     plain = adapter.file + plain.substr(std::filesystem::path(adapter.file).stem().string().size());
-  if (adapter.stack && !adapter.stack->file.empty())
+  if (!adapter.below.empty()) {
+    plain.replace(plain.size() - adapter.below_name.size(), std::string::npos, adapter.below);
+  } else if (adapter.stack && !adapter.stack->file.empty()) {
     plain.replace(plain.size() - adapter.stack->name.size(), std::string::npos,
                   adapter.stack->file);
+  }
   return plain + kernel;
 }
 
@@ -621,9 +736,16 @@ std::string name_on_stack(const std::string& name_or_path, const std::string& st
 }
 
 std::string name_without_stack(const LinuxAdapter& adapter) {
-  const std::string name = name_to_load(adapter);
+  std::string name = name_to_load(adapter);
   const std::size_t at = kernel_mark(name);
-  return split_stack(name.substr(0, at)).first + (at == std::string::npos ? "" : name.substr(at));
+  const std::string kernel = at == std::string::npos ? "" : name.substr(at);
+  name.resize(name.size() - kernel.size());
+  if (adapter.stack) {
+    const std::string& stack =
+        adapter.stack->file.empty() ? adapter.stack->name : adapter.stack->file;
+    name.resize(name.size() - stack.size() - 1);
+  }
+  return name + kernel;
 }
 
 std::string name_without_kernel(const std::string& name) {
@@ -655,7 +777,7 @@ std::vector<std::string> under_kernels(const std::vector<std::string>& names,
 
 Result<LinuxAdapter> parse_adapter(std::string_view text, const std::string& file_name) {
   TRY(const auto root, StrictTable::parse(text, file_name));
-  return interpret(root, std::filesystem::path(file_name).parent_path(), 0);
+  return interpret(root, std::filesystem::path(file_name).parent_path(), 0, "");
 }
 
 std::vector<std::string> built_in_adapters() {

@@ -6,6 +6,10 @@
 // systems. `base = "NAME"` inherits everything from another adapter. Commands are lists of words
 // that run in the guest; {device}, {log}, {uuid}, {target} and {options} are replaced. ext4.toml
 // explains the keys, and examples/my-ext4.toml those for a user's own file system.
+//
+// A layer, such as overlayfs or gocryptfs, stores its files in a folder of another file system. Its
+// adapter has the key `below` (fs-adapters/layers), and inherits the disk, recovery and promises of
+// the file system below.
 
 #include <cstdint>
 #include <map>
@@ -20,6 +24,9 @@
 #include "plugin/base/result.h"
 
 namespace headcrash::adapters {
+
+/// Where the guest mounts the file system below a layer.
+inline constexpr const char* kBelow = "/tmp/below";
 
 /// Changes made by a variant, as in "ext4+NAME".
 struct Variant {
@@ -41,7 +48,12 @@ struct LinuxAdapter {
   std::string file;  ///< absolute path of the user's file; empty for a built-in adapter
   std::string type;  ///< file system type for mount(2)
   std::string mount_options;
-  GuestCommand mount;  ///< instead of mount(2), for a FUSE file system; usually empty
+  GuestCommand mount;     ///< instead of mount(2), for a FUSE file system; usually empty
+  GuestCommand unmount;   ///< runs after umount(2); usually empty
+  bool is_layer = false;  ///< `mount` leaves another file system mounted at kBelow
+  /// For a layer whose file system below was selected by its name, the argument with which
+  /// load_adapter() loads that file system, and its name; otherwise empty.
+  std::string below, below_name;
   std::uint64_t minimum_size_bytes = 0;
   /// Size of a second device, {log}; 0 if there is no second device.
   std::uint64_t log_size_bytes = 0;

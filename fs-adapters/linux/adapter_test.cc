@@ -86,6 +86,50 @@ TEST(Adapter, HeadcrashFileSystemsIncludeTheirTools) {
   EXPECT_TRUE(load_adapter("ext4")->promises.sync_waits);
 }
 
+TEST(Adapter, ALayerInheritsTheFileSystemBelow) {
+  const Result<LinuxAdapter> usual = load_adapter("overlay");
+  ASSERT_TRUE(usual) << usual.error().message();
+  EXPECT_TRUE(usual->is_layer);
+  EXPECT_EQ(usual->check.argv, load_adapter("ext4")->check.argv);
+  EXPECT_TRUE(usual->variants.empty());
+  const Result<LinuxAdapter> on_xfs = load_adapter("overlay:xfs+rmap@6.12");
+  ASSERT_TRUE(on_xfs) << on_xfs.error().message();
+  EXPECT_EQ(on_xfs->name, "overlay:xfs+rmap@6.12");
+  EXPECT_EQ(name_to_load(*on_xfs), on_xfs->name);
+  EXPECT_EQ(on_xfs->type, "xfs");
+  EXPECT_FALSE(on_xfs->promises.replace_keeps_content) << "of the file system below";
+  EXPECT_NE(on_xfs->mkfs.argv.back().find("rmapbt=1"), std::string::npos);
+  EXPECT_NE(on_xfs->mkfs.argv.back().find("mkdir lower"), std::string::npos);
+  EXPECT_LT(on_xfs->mount.argv.back().find("{device}"),
+            on_xfs->mount.argv.back().find("mount -t overlay"));
+  EXPECT_EQ(load_adapter("pass-no-fsync:btrfs")->mount_options, "no-fsync") << "through its base";
+}
+
+TEST(Adapter, ALayerWorksOnAStack) {
+  EXPECT_EQ(load_adapter("overlay:md-raid1")->name, "overlay:md-raid1");
+  const LinuxAdapter on_xfs = load_adapter("overlay:xfs:md-raid1").value();
+  ASSERT_TRUE(on_xfs.stack);
+  EXPECT_NE(on_xfs.mount.argv.back().find(on_xfs.stack->device), std::string::npos);
+  EXPECT_EQ(name_without_stack(on_xfs), "overlay:xfs");
+  EXPECT_EQ(name_without_stack(load_adapter("overlay:md-raid1@6.12").value()), "overlay@6.12");
+}
+
+TEST(Adapter, RejectsInvalidLayers) {
+  const auto problem = [](const std::string& text) {
+    const auto adapter = parse_adapter(text, "mine.toml");
+    return adapter ? "" : adapter.error().message();
+  };
+  const std::string mount = "[mount]\ncommand = ['mine', '{below}', '{target}']";
+  EXPECT_EQ(problem("below = 'ext4'\n" + mount), "");
+  EXPECT_NE(problem("below = 'ext4'").find("mount.command"), std::string::npos);
+  EXPECT_NE(problem("below = 'overlay'\n" + mount).find("is a layer"), std::string::npos);
+  EXPECT_NE(problem("base = 'ext4'\nbelow = 'ext4'\n" + mount).find("base"), std::string::npos);
+  EXPECT_NE(problem("base = 'ext4'\n" + mount).find("{below}"), std::string::npos);
+  EXPECT_NE(problem("base = 'ext4'\n[prepare]\ncommand = ['true']").find("below"),
+            std::string::npos);
+  EXPECT_FALSE(load_adapter("overlay:pass"));
+}
+
 TEST(Adapter, ReplacesPlaceholdersInCommands) {
   EXPECT_EQ(fill_in({"mkfs", "-U", "{uuid}", "x={uuid},{device}"},
                     {.device = "/dev/vda", .log = {}, .uuid = "U", .target = {}}),

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "fs-adapters/linux/stack.h"
 #include "plugin/base/errno_text.h"
@@ -21,6 +22,7 @@ using nlohmann::json;
 // has arrived by then, the host assumes that the agent itself hangs.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
+constexpr int kUnmountTries = 100;
 // Holds about 20000 writes with their stacks. The buffer is taken from the guest's memory.
 constexpr int kTraceBufferKib = 8192;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
@@ -211,6 +213,8 @@ Result<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
 }
 
 Result<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::string* why) {
+  after_unmount_ = filesystem.unmount;
+  is_layer_ = filesystem.is_layer;
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
@@ -230,22 +234,46 @@ Result<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesy
     return false;
   }
   // When the mount command exits, its daemon may not have completed the mount yet, or may have
-  // died. With an emulated processor on a busy host, the mount may take several seconds.
+  // died. With an emulated processor on a busy host, the mount may take several seconds. The shell
+  // needs no other program unless it must wait.
   TRY(const auto is_there,
       exec({"sh", "-c",
             fmt::format(
-                "for i in $(seq 100); do grep -q ' {0} ' /proc/mounts && ls {0} >/dev/null && "
-                "exit 0; usleep 100000; done; exit 1",
+                "i=0; while [ $i -lt 100 ]; do while read -r d at rest; do if [ $at = {0} ] && cd "
+                "{0}; then exit 0; fi; done < /proc/mounts; usleep 100000; i=$((i + 1)); done; "
+                "exit 1",
                 kMountPoint)}));
-  if (is_there.exit_code != 0 && why != nullptr)
+  if (is_there.exit_code == 0) return true;
+  if (why != nullptr)
     *why = fmt::format("the mount command exited with {}, but nothing is mounted at {}: {}",
                        mounted.exit_code, kMountPoint, mounted.output);
-  return is_there.exit_code == 0;
+  TRY(unmount_below());
+  return false;
 }
 
 Result<void> GuestSession::unmount() {
   TRY(call({{"do", "unmount"}, {"target", kMountPoint}}));
-  return {};
+  return unmount_below();
+}
+
+/// Runs the adapter's unmount command, and unmounts the file system below a layer.
+Result<void> GuestSession::unmount_below() {
+  const adapters::GuestCommand command = std::exchange(after_unmount_, {});
+  if (!command.argv.empty()) {
+    TRY(const auto done, exec(adapters::fill_in(command.argv, places())));
+    if (!command.good(done.exit_code))
+      return stop(ErrorKind::other, fmt::format("the unmount command exited with {}: {}",
+                                                done.exit_code, done.output));
+  }
+  if (!std::exchange(is_layer_, false)) return {};
+  // A process of the layer may close its files a little later than the layer is unmounted.
+  for (int tries = 1;; ++tries) {
+    const auto answer = ask({{"do", "unmount"}, {"target", adapters::kBelow}}, timeout_);
+    if (answer) return {};
+    if (tries == kUnmountTries || answer.error().kind != ErrorKind::refused)
+      return failed("unmount", answer.error());
+    TRY(exec({"usleep", "20000"}));
+  }
 }
 
 Result<RunOutcome> GuestSession::run(const std::vector<workload::Operation>& operations,

@@ -192,12 +192,16 @@ class GuestSession {
   Result<nlohmann::json> ask(const nlohmann::json& request, std::chrono::milliseconds timeout,
                              const vm::EventHandler& on_event = {});
   Result<bool> mount_by_command(const adapters::LinuxAdapter& filesystem, std::string* why);
+  Result<void> unmount_below();
   tl::unexpected<Error> failed(const std::string& what, const Error& error);
 
   vm::Guest& guest_;
   std::chrono::milliseconds timeout_;
   const std::atomic<bool>* interrupted_;
   std::optional<base::Deadline> give_up_at_;
+  // From the adapter of the file system that was mounted last.
+  adapters::GuestCommand after_unmount_;
+  bool is_layer_ = false;
 };
 
 /// The parts of run(), for callers that must handle other events as well (vm::Guest::send).

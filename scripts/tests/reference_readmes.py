@@ -5,11 +5,11 @@
 
 Each README has a block of figures and totals, which this script computes from the CSV files, and a
 file numbers.csv with other numbers of its text. Figures (figures/*.svg) are drawn from the same
-files. Each claim of a paper must have a rule in the
-stored results, or a line in claims.csv with the reason why it has none. A line of numbers.csv has
-a piece of the text, the claim, cell and quantity of the number, and its format; the README must
-contain the piece, and the piece the stored number. `--write` replaces the blocks and the figures;
-otherwise a difference is an error.
+files. Each claim of a paper must have a rule in the stored results, or a line in claims.csv with
+the reason why it has none. A line of numbers.csv has a piece of the text, the claim, cell and
+quantity of the number, and its format; the README must contain the piece, and the piece the stored
+number. The table of audit/README.md is computed from the stored outputs of `headcrash audit`.
+`--write` replaces the blocks and the figures; otherwise a difference is an error.
 """
 import csv
 import pathlib
@@ -92,6 +92,10 @@ SECOND_READINGS = ("gap", "hot-spot")
 # The prefix and the number of the claims of each paper.
 CLAIMS = {"ganger94": ("GP", 35), "rosenblum92": ("LFS", 44), "soares03": ("MS", 16),
           "chen96": ("CH", 18), "peacock98": ("PK", 27)}
+# The audited programs: the stored output (audit/NAME.txt), and the name in the README.
+AUDITED = {"sqlite-journal": "SQLite, rollback journal", "sqlite-wal": "SQLite, WAL", "git": "git",
+           "leveldb": "LevelDB", "maildir": "safecat"}
+SITE = re.compile(r"(.*?)  ?(\w+(?:\(.*?\)|, no flush)) +(\d+|-)  (.*?)  +([\d.]+ ms|-)")
 problems = []
 
 
@@ -224,6 +228,39 @@ def check_totals(folder, files):
                                 f"{printed.groups() if printed else None}, the CSV {counted}")
 
 
+def audit_block(folder):
+    """Returns the table of all call sites in the stored outputs of `headcrash audit`."""
+    lines = [BEGIN, "| program | call site | calls | verdict | cost of a call |", "|---|---|---|---|---|"]
+    with (folder / "runs.csv").open(newline="") as file:
+        runs = {line["program"]: line for line in csv.DictReader(file, strict=True)}
+    for name, title in AUDITED.items():
+        sites = []
+        for line in (folder / f"{name}.txt").read_text().splitlines()[1:]:
+            site = SITE.fullmatch(line)
+            if not site:
+                break
+            stack = re.sub(r"[\w.]+\+(?=0x)| \([\w.]+\)", "", site.group(1)).strip()
+            sites.append(f"| {title} | `{stack}` {site.group(2)} | {site.group(3)} | "
+                         f"{site.group(4)} | {site.group(5)} |")
+        if not sites:
+            problems.append(f"{folder}/{name}.txt: no call sites")
+        lines += sites
+    seconds = ", ".join(f"{title} {runs[name]['seconds']} s" for name, title in AUDITED.items())
+    return "\n".join(lines + ["", f"Times for the four file systems: {seconds}.", END])
+
+
+def compare_block(readme, text, block, write):
+    """Compares the block of a README with the computed one, or replaces it."""
+    found = re.search(re.escape(BEGIN) + ".*?" + re.escape(END), text, re.S)
+    if not found:
+        problems.append(f"{readme}: no block \"{BEGIN}\"")
+    elif write:
+        readme.write_text(text.replace(found.group(0), block))
+    elif found.group(0) != block:
+        problems.append(f"{readme}: the block differs from the stored results; run "
+                        "scripts/tests/reference_readmes.py --write results/reference")
+
+
 def check_numbers(folder, text):
     """Compares other numbers of the README (numbers.csv)."""
     path = folder / "numbers.csv"
@@ -285,11 +322,6 @@ def main():
             check_totals(folder, files)
         readme = folder / "README.md"
         text = readme.read_text()
-        found = re.search(re.escape(BEGIN) + ".*?" + re.escape(END), text, re.S)
-        if not found:
-            problems.append(f"{readme}: no block \"{BEGIN}\"")
-            continue
-        block = block_of(paper, rows, figures)
         for name, svg in figures_of(paper, rows).items():
             file = folder / name
             if write:
@@ -298,17 +330,15 @@ def main():
             elif not file.exists() or file.read_text() != svg:
                 problems.append(f"{file}: differs from the stored results; run "
                                 "scripts/tests/reference_readmes.py --write results/reference")
-        if write:
-            readme.write_text(text.replace(found.group(0), block))
-        elif found.group(0) != block:
-            problems.append(f"{readme}: the block differs from the stored results; run "
-                            "scripts/tests/reference_readmes.py --write results/reference")
+        compare_block(readme, text, block_of(paper, rows, figures), write)
         numbers += check_numbers(folder, text)
+    readme = root / "audit" / "README.md"
+    compare_block(readme, readme.read_text(), audit_block(root / "audit"), write)
     claims = check_claims(root)
     for each in problems:
         print(each, file=sys.stderr)
     if not problems:
-        print(f"reference_readmes: {len(PAPERS)} blocks and {numbers} numbers are the stored ones, "
+        print(f"reference_readmes: {len(PAPERS) + 1} blocks and {numbers} numbers are the stored ones, "
               f"{claims} claims have a rule or a reason"
               + (f"; stored without classes: {', '.join(old)}" if old else ""))
     return 1 if problems else 0

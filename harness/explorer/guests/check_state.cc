@@ -111,9 +111,9 @@ class StateCheck : private run::RecoveryGuest {
     return end;
   }
   Result<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) override {
-    return guest_.inspect(
-        filesystem,
-        {.again = again, .use = checker_.application_ == nullptr && !checker_.only_content_});
+    return guest_.inspect(filesystem,
+                          {.again = again && !checker_.only_content_,
+                           .use = checker_.application_ == nullptr && !checker_.only_content_});
   }
   Result<MountReplay> replay_by_mount(const adapters::LinuxAdapter& filesystem) override;
   void log(std::string_view text) override {

@@ -119,7 +119,7 @@ class StateChecker {
   /// Texts of the marks that an application wrote before the recovery.
   std::vector<std::string> texts_at_start_;
   bool on_host_ = false;
-  /// If true, the recovered file system is only judged, and not used further.
+  /// If true, the recovered file system is only judged: it is neither mounted again nor used.
   bool only_content_ = false;
 };
 
