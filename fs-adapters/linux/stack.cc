@@ -59,7 +59,8 @@ Result<void> read_rules(const StrictTable& root, Stack& stack) {
   TRY(const auto table, root.table("rules"));
   if (!table) return {};
   TRY(table->only({"answered-after-all", "flushed-on-all", "preflushed-on-all", "mirror-width",
-                   "xor-is-zero", "bitmap-marks-writes", "journal-forgets-flushed", "data-offset"}));
+                   "xor-is-zero", "bitmap-marks-writes", "journal-forgets-flushed",
+                   "data-offset"}));
   StackRules& rules = stack.rules;
   auto width = static_cast<std::int64_t>(rules.mirror_width);
   for (const auto& read :

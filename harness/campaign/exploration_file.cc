@@ -232,8 +232,8 @@ void settle_application(ExploredCell& cell) {
 Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const StrictTable& table,
                                                const ExplorationDefaults& defaults) {
   TRY(table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
-                  "faults-after-cut", "kernels", "only-kernels", "strategies", "workload", "operations",
-                  "application", "trials", "budget", "states", "rounds"}));
+                  "faults-after-cut", "kernels", "only-kernels", "strategies", "workload",
+                  "operations", "application", "trials", "budget", "states", "rounds"}));
   ExploredCell cell = defaults.cell;
   TRY(read_control_role(root, table, defaults.size_bytes, cell));
   TRY(auto applications, parse_applications(table));
@@ -282,7 +282,8 @@ Result<KnownFailure> read_known_failure(const StrictTable& table) {
     TRY(read);
   }
   if (known.finding.empty())
-    return fail(table.subject("finding"), "is missing", "name the finding that describes the cause");
+    return fail(table.subject("finding"), "is missing",
+                "name the finding that describes the cause");
   if (known.filesystems.empty())
     return fail(table.subject("filesystems"), "is missing",
                 "list the file systems that the finding affects");
@@ -323,12 +324,10 @@ Result<void> apply_known_failures(const StrictTable& root, Exploration& explorat
 void add_lying_flush(const std::string& workload, const OwnWorkloads& own,
                      Exploration& exploration) {
   if (exploration.lying_flush_states == 0) return;
-  const std::vector<std::string> lying{
-      std::string(states::name(states::Strategy::lying_flush))};
+  const std::vector<std::string> lying{std::string(states::name(states::Strategy::lying_flush))};
   std::set<std::string> seen;
   for (const ExploredCell& cell : exploration.cells)
-    if (cell.strategies == lying)
-      seen.insert(adapters::name_without_kernel(cell.filesystem.name));
+    if (cell.strategies == lying) seen.insert(adapters::name_without_kernel(cell.filesystem.name));
   std::vector<ExploredCell> added;
   for (const ExploredCell& cell : exploration.cells) {
     if (!cell.filesystem.stack || cell.control != Control::keep) continue;

@@ -126,7 +126,7 @@ struct Exploration {
   std::int64_t confirm = 20;  ///< maximum number of failures of each kind to confirm
   /// If true, a failure's operations are also minimised. Its lost writes always are.
   bool minimise_operations = true;
-  bool keep = false;                ///< also keep the recordings of clean trials
+  bool keep = false;  ///< also keep the recordings of clean trials
   /// If not 0, each stack whose control must keep everything also gets a control whose disks ignore
   /// flushes, which must lose data in one of this many states. Only under the first kernel.
   std::int64_t lying_flush_states = 0;

@@ -428,8 +428,8 @@ TEST(Exploration, KnownFailuresApplyToTheirFileSystemsAndKernels) {
 TEST(Exploration, AStackGetsAControlWhoseDisksIgnoreFlushes) {
   const Campaign campaign = campaign_of(kOnStacks);
   const auto& cells = campaign.explore->cells;
-  const auto lying = std::ranges::find(cells, std::vector<std::string>{"lying-flush"},
-                                       &ExploredCell::strategies);
+  const auto lying =
+      std::ranges::find(cells, std::vector<std::string>{"lying-flush"}, &ExploredCell::strategies);
   ASSERT_NE(lying, cells.end());
   EXPECT_EQ(lying->control, Control::lose);
   EXPECT_EQ(lying->budget, 20);

@@ -203,7 +203,7 @@ struct TrialRecord {
   std::string variant;
   /// Names of the known findings that explain all failures of the trial; see 0011.sql.
   std::string known;
-  std::string cause;  ///< cause of a failure on a stack, in words; see 0011.sql
+  std::string cause;                     ///< cause of a failure on a stack, in words; see 0011.sql
   std::vector<CoverageRecord> coverage;  ///< empty unless the trial explored crash states
   std::vector<CrashStateRecord> states;
   std::vector<StepTimeRecord> steps;

@@ -67,9 +67,8 @@ TEST(KnownFinding, ComparesVerdictsIfTheTreeWasNotJudged) {
             Verdict::clean);
 }
 
-const KnownFailure kEarlyCommit{.finding = "md-early-commit",
-                                .rule = "preflushed-on-all",
-                                .verdicts = {"stale-data"}};
+const KnownFailure kEarlyCommit{
+    .finding = "md-early-commit", .rule = "preflushed-on-all", .verdicts = {"stale-data"}};
 const KnownFailure kPplFlush{
     .finding = "md-ppl-flush", .rule = "flushed-on-all", .verdicts = {"lost-synced-data"}};
 

@@ -47,9 +47,8 @@ inline constexpr std::string_view kStackLostZeroes = "stack lost zeroes ";
 
 /// Names of the rules: keys of [rules], and "zeroed-is-zero".
 inline constexpr std::array<std::string_view, 8> kRuleNames{
-    "answered-after-all",  "flushed-on-all", "preflushed-on-all", "bitmap-marks-writes",
-    "zeroed-is-zero",      "mirror-width",   "xor-is-zero",
-    "journal-forgets-flushed"};
+    "answered-after-all", "flushed-on-all", "preflushed-on-all", "bitmap-marks-writes",
+    "zeroed-is-zero",     "mirror-width",   "xor-is-zero",       "journal-forgets-flushed"};
 
 struct BrokenRule {
   std::string rule;  ///< one of kRuleNames

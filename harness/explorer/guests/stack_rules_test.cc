@@ -331,8 +331,8 @@ TEST(StackRules, AJournalForgetsAStripeOnlyWhenItIsDurableOnAllDisks) {
       three.disks.on(0).flush(4);
       if (flushed) three.disks.on(1).flush(5);
       three.disks.on(2).write(6, kDataSector, journal_block(type)).ack(6);
-      const auto broken = three.broken(
-          {.journal_forgets_flushed = true, .data_offset_bytes = kDataSector * 512});
+      const auto broken =
+          three.broken({.journal_forgets_flushed = true, .data_offset_bytes = kDataSector * 512});
       ASSERT_EQ(broken.size(), !flushed && type == 2 ? 1U : 0U);
       if (broken.empty()) continue;
       EXPECT_EQ(broken[0].rule, "journal-forgets-flushed");

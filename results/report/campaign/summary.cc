@@ -193,9 +193,10 @@ Summary summary_of(const Facts& facts) {
                              {"steps", array_of(facts.steps, step_json)}};
   }
   if (r.finished_at) result["finished_at"] = *r.finished_at;
-  return Summary{.figures = std::move(result),
-                 .status = valid_utf8(status_text(said)),
-                 .systems = valid_utf8(facts.stacks.empty() ? systems_text(said) : stacks_text(facts))};
+  return Summary{
+      .figures = std::move(result),
+      .status = valid_utf8(status_text(said)),
+      .systems = valid_utf8(facts.stacks.empty() ? systems_text(said) : stacks_text(facts))};
 }
 
 Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run) {
