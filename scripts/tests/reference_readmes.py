@@ -203,6 +203,38 @@ def check_claims(root):
     return len(known)
 
 
+def stacks_block(rows):
+    """Returns the block of the README of stacks: for each kernel, how many cells had each verdict."""
+    kernels = sorted({row["kernel"] for row in rows},
+                     key=lambda kernel: [int(part) for part in kernel.split(".") if part.isdigit()])
+    kinds = {"kept": "kept", "known failure": "known failure", "lost (nothing promised)":
+             "lost, as documented", "control: ": "control, as required"}
+    lines = [BEGIN, "| verdict | " + " | ".join(kernels) + " |", "|---" * (len(kernels) + 1) + "|"]
+    named = {kind: [0] * len(kernels) for kind in [*kinds.values(), "not as required"]}
+    for row in rows:
+        kind = next((text for start, text in kinds.items() if row["verdict"].startswith(start)),
+                    "not as required")
+        named[kind][kernels.index(row["kernel"])] += 1
+    lines += [f"| {kind} | " + " | ".join(map(str, counts)) + " |" for kind, counts in named.items()]
+    states = [sum(int(row["states"]) for row in rows if row["kernel"] == each) for each in kernels]
+    lines += ["| states | " + " | ".join(map(str, states)) + " |", END]
+    return "\n".join(lines)
+
+
+def check_stacks(folder, write):
+    """Compares the block of the README of stacks with the stored cells."""
+    with (folder / "cells.csv").open(newline="") as file:
+        block = stacks_block(list(csv.DictReader(file, strict=True)))
+    readme = folder / "README.md"
+    text = readme.read_text()
+    found = re.search(re.escape(BEGIN) + ".*?" + re.escape(END), text, re.S)
+    if found and write:
+        readme.write_text(text.replace(found.group(0), block))
+    elif not found or found.group(0) != block:
+        problems.append(f"{readme}: the block differs from cells.csv; run "
+                        "scripts/tests/reference_readmes.py --write results/reference")
+
+
 def main():
     write = "--write" in sys.argv
     root = pathlib.Path([each for each in sys.argv[1:] if each != "--write"][0])
@@ -227,6 +259,7 @@ def main():
             problems.append(f"{readme}: the block differs from the stored results; run "
                             "scripts/tests/reference_readmes.py --write results/reference")
         numbers += check_numbers(folder, text)
+    check_stacks(root / "stacks", write)
     claims = check_claims(root)
     for each in problems:
         print(each, file=sys.stderr)

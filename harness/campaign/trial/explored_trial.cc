@@ -540,14 +540,17 @@ Result<std::string> ExplorationWorker::attribute(
   TrialPlan bare = plan;
   bare.cell = &cell;
   bare.filesystem = &cell.filesystem;
-  ExplorationContext context = context_;
-  context.describes_failures = false;
   TRY(make_ready(context_.images->at(guest_of(filesystem)),
                  context_.campaign->size_bytes * filesystem.stack->data_disks,
                  cell.filesystem.other_disks(context_.campaign->size_bytes)));
   const fs::path folder = artefacts / kBare;
   std::error_code error;
   fs::create_directories(folder, error);
+  // The size of the bare disk depends on the stack, so trials cannot share the formatted disk.
+  FormattedDisks disks(folder);
+  ExplorationContext context = context_;
+  context.disks = &disks;
+  context.describes_failures = false;
   const auto record = ExploredTrial(context, bare, folder, pool_->guest(0), minimised_)
                           .run([&](const std::string& phase) { on_phase("bare disk: " + phase); });
   fs::remove_all(folder, error);
@@ -571,7 +574,7 @@ Result<db::TrialRecord> ExplorationWorker::run(
   const oracle::Verdict verdict = oracle::verdict_named(record.verdict);
   const bool failed =
       !oracle::keeps_promises(verdict) && verdict < oracle::Verdict::workload_failed;
-  if (!failed || !plan.filesystem->stack || !record.cause.empty() ||
+  if (!failed || record.states.empty() || !plan.filesystem->stack || !record.cause.empty() ||
       plan.cell->control == Control::lose)
     return record;
   const auto cause = attribute(plan, artefacts, on_phase);
