@@ -59,7 +59,8 @@ Result<void> read_rules(const StrictTable& root, Stack& stack) {
   TRY(const auto table, root.table("rules"));
   if (!table) return {};
   TRY(table->only({"answered-after-all", "flushed-on-all", "preflushed-on-all", "mirror-width",
-                   "xor-is-zero", "bitmap-marks-writes", "data-offset"}));
+                   "xor-is-zero", "bitmap-marks-writes", "journal-forgets-flushed",
+                   "data-offset"}));
   StackRules& rules = stack.rules;
   auto width = static_cast<std::int64_t>(rules.mirror_width);
   for (const auto& read :
@@ -68,6 +69,7 @@ Result<void> read_rules(const StrictTable& root, Stack& stack) {
         table->take("preflushed-on-all", rules.preflushed_on_all),
         table->take("xor-is-zero", rules.xor_is_zero),
         table->take("bitmap-marks-writes", rules.bitmap_marks_writes),
+        table->take("journal-forgets-flushed", rules.journal_forgets_flushed),
         table->take("mirror-width", width, {.least = 0, .most = kStackDisksMost}),
         table->take_size("data-offset", rules.data_offset_bytes)})
     if (!read) return read;

@@ -42,12 +42,15 @@ struct StackRules {
   /// When a write reaches a disk of an md RAID-1, the mark for the written region in the
   /// write-intent bitmap is already durable.
   bool bitmap_marks_writes = false;
+  /// When the journal of an md RAID-5 (the last disk) records that a stripe is on the other disks,
+  /// the stripe is durable there.
+  bool journal_forgets_flushed = false;
   /// On each disk, the stack's own metadata is before this offset. No rule above covers writes of
   /// this metadata.
   std::uint64_t data_offset_bytes = 0;
   bool any() const {
     return answered_after_all || flushed_on_all || preflushed_on_all || mirror_width != 0 ||
-           xor_is_zero || bitmap_marks_writes;
+           xor_is_zero || bitmap_marks_writes || journal_forgets_flushed;
   }
 };
 

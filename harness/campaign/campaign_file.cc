@@ -318,7 +318,7 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
 Result<Campaign> parse_campaign(const std::string& text, const std::string& file_name) {
   TRY(const auto root, StrictTable::parse(text, file_name));
   TRY(root.only({"title", "takes", "seed", "trials", "filesystems", "kernels", "device", "workload",
-                 "workloads", "cut", "guest", "explore", "controls"}));
+                 "workloads", "cut", "guest", "explore", "controls", "known"}));
   Campaign campaign{.name = std::filesystem::path(file_name).stem(),
                     .text = text,
                     .size_bytes = std::uint64_t{512} << 20};

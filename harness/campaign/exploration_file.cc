@@ -11,6 +11,8 @@
 
 #include "harness/campaign/trial/array_disk.h"
 #include "harness/explorer/guests/record_workload.h"
+#include "harness/explorer/guests/stack_rules.h"
+#include "harness/oracle/verdict.h"
 #include "harness/workload/ace.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/base/names.h"
@@ -132,15 +134,30 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
+/// Returns true if `list` has the kernel: 6.12 includes 6.12.118.
+bool has_kernel(const std::vector<std::string>& list, const std::string& kernel) {
+  return std::ranges::any_of(list, [&](const std::string& each) {
+    return kernel == each || kernel.starts_with(each + ".");
+  });
+}
+
+std::string kernel_of(const adapters::LinuxAdapter& filesystem) {
+  const std::size_t at = adapters::name_without_kernel(filesystem.name).size();
+  return at < filesystem.name.size() ? filesystem.name.substr(at + 1) : "";
+}
+
 /// Adds a copy of the cell for each kernel in the list `kernels`, which is in `table` or, by
-/// default, in `root`. Adds the cell unchanged if there is no list.
+/// default, in `root`. Adds the cell unchanged if there is no list. Skips kernels that are not in
+/// the list `only-kernels`.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
-  std::vector<std::string> kernels;
+  std::vector<std::string> kernels, only;
   const StrictTable& whose = table.has("kernels") ? table : root;
   TRY(whose.take("kernels", kernels));
-  if (kernels.empty()) cells.push_back(cell);
+  TRY(table.take("only-kernels", only));
+  if (kernels.empty() && only.empty()) cells.push_back(cell);
   for (const std::string& kernel : kernels) {
+    if (!only.empty() && !has_kernel(only, kernel)) continue;
     ExploredCell under = cell;
     if (const auto set = adapters::set_kernel(under.filesystem, kernel); !set) {
       const Error& error = set.error();
@@ -215,8 +232,8 @@ void settle_application(ExploredCell& cell) {
 Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const StrictTable& table,
                                                const ExplorationDefaults& defaults) {
   TRY(table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
-                  "faults-after-cut", "kernels", "strategies", "workload", "operations",
-                  "application", "trials", "budget", "states", "rounds"}));
+                  "faults-after-cut", "kernels", "only-kernels", "strategies", "workload",
+                  "operations", "application", "trials", "budget", "states", "rounds"}));
   ExploredCell cell = defaults.cell;
   TRY(read_control_role(root, table, defaults.size_bytes, cell));
   TRY(auto applications, parse_applications(table));
@@ -253,6 +270,82 @@ Result<void> check_operations(const std::string& subject, const std::string& tex
                 "add fsync, fdatasync, fsyncdir or sync");
   }
   return {};
+}
+
+Result<KnownFailure> read_known_failure(const StrictTable& table) {
+  TRY(table.only({"finding", "filesystems", "kernels", "rule", "verdicts"}));
+  KnownFailure known;
+  for (const auto& read :
+       {table.take("finding", known.finding), table.take("filesystems", known.filesystems),
+        table.take("kernels", known.kernels), table.take("rule", known.rule),
+        table.take("verdicts", known.verdicts)}) {
+    TRY(read);
+  }
+  if (known.finding.empty())
+    return fail(table.subject("finding"), "is missing",
+                "name the finding that describes the cause");
+  if (known.filesystems.empty())
+    return fail(table.subject("filesystems"), "is missing",
+                "list the file systems that the finding affects");
+  const std::vector<std::string> rules(explorer::kRuleNames.begin(), explorer::kRuleNames.end());
+  if (std::ranges::find(rules, known.rule) == rules.end())
+    return fail(table.subject("rule"), fmt::format("\"{}\" is not a rule of stacks", known.rule),
+                base::suggest(known.rule, rules));
+  for (const std::string& verdict : known.verdicts)
+    if (oracle::name(oracle::verdict_named(verdict)) != verdict)
+      return fail(table.subject("verdicts"), fmt::format("unknown verdict \"{}\"", verdict),
+                  "use a verdict such as \"lost-synced-data\" or \"stale-data\"");
+  return known;
+}
+
+/// Parses the tables `known`, and adds each entry to the cells to which it applies.
+Result<void> apply_known_failures(const StrictTable& root, Exploration& exploration) {
+  TRY(const auto tables, root.tables("known"));
+  for (const StrictTable& table : tables) {
+    TRY(const auto known, read_known_failure(table));
+    for (const std::string& name : known.filesystems) {
+      bool there = false;
+      for (ExploredCell& cell : exploration.cells) {
+        if (adapters::name_without_kernel(cell.filesystem.name) != name) continue;
+        there = true;
+        if (known.kernels.empty() || has_kernel(known.kernels, kernel_of(cell.filesystem)))
+          cell.known.push_back(known);
+      }
+      if (!there)
+        return fail(table.subject("filesystems"),
+                    fmt::format("the campaign has no file system \"{}\"", name),
+                    "use the name of a cell, without a kernel");
+    }
+  }
+  return {};
+}
+
+/// Adds the controls whose disks ignore flushes (Exploration::lying_flush_states).
+void add_lying_flush(const std::string& workload, const OwnWorkloads& own,
+                     Exploration& exploration) {
+  if (exploration.lying_flush_states == 0) return;
+  const std::vector<std::string> lying{std::string(states::name(states::Strategy::lying_flush))};
+  std::set<std::string> seen;
+  for (const ExploredCell& cell : exploration.cells)
+    if (cell.strategies == lying) seen.insert(adapters::name_without_kernel(cell.filesystem.name));
+  std::vector<ExploredCell> added;
+  for (const ExploredCell& cell : exploration.cells) {
+    if (!cell.filesystem.stack || cell.control != Control::keep) continue;
+    if (!seen.insert(adapters::name_without_kernel(cell.filesystem.name)).second) continue;
+    ExploredCell control = cell;
+    control.control = Control::lose;
+    control.strategies = lying;
+    control.own_strategies = true;
+    control.states = exploration.lying_flush_states;
+    if (!workload.empty()) {
+      control.workload = workload;
+      control.operations.clear();
+      control.application.reset();
+      apply_own_workload(own, control);
+    }
+    added.push_back(std::move(control));
+  }
+  std::ranges::move(added, std::back_inserter(exploration.cells));
 }
 
 Result<void> check_cells(const StrictTable& root, const Exploration& exploration) {
@@ -465,13 +558,14 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
                                      const std::vector<adapters::LinuxAdapter>& filesystems) {
   Exploration exploration;
   ExplorationDefaults own = defaults;
+  std::string lying_flush_workload;
   own.cell.strategies = {"prefix", "reorder", "lose-all"};
   if (!own.devices.empty()) own.cell.strategies = {"member", "physical"};
   TRY(const auto table, root.table("explore"));
   if (!table) return fail(root.subject("explore"), "is missing", "use [explore]");
   TRY(table->only({"strategies", "budget", "states", "reorder-per-cut", "atomic-write",
                    "in-guest-share", "confirm", "minimise-operations", "keep", "answer-delay-us",
-                   "slow", "slow-us"}));
+                   "slow", "slow-us", "lying-flush-states", "lying-flush-workload"}));
   for (const auto& read :
        {parse_strategies(*table, own.cell.strategies), parse_budget(*table, own.cell),
         table->take("reorder-per-cut", exploration.reorder_per_cut,
@@ -484,7 +578,10 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
         table->take("in-guest-share", exploration.in_guest_share),
         table->take("confirm", exploration.confirm, {.least = 1, .most = 1'000'000}),
         table->take("minimise-operations", exploration.minimise_operations),
-        table->take("keep", exploration.keep)}) {
+        table->take("keep", exploration.keep),
+        table->take("lying-flush-workload", lying_flush_workload),
+        table->take("lying-flush-states", exploration.lying_flush_states,
+                    {.least = 1, .most = 1'000'000})}) {
     TRY(read);
   }
   if (!exploration.slow.empty() && !own.devices.empty())
@@ -513,6 +610,8 @@ Result<Exploration> read_exploration(const StrictTable& root, const ExplorationD
     }
   }
   std::ranges::for_each(exploration.cells, settle_application);
+  TRY(apply_known_failures(root, exploration));
+  add_lying_flush(lying_flush_workload, own.workloads, exploration);
   for (ExploredCell& cell : exploration.cells) {
     if (!cell.states) continue;
     const auto workloads = static_cast<std::int64_t>(workloads_of(cell, 0).count);

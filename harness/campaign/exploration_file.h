@@ -15,6 +15,7 @@
 //                                    is no control, but losses are reported; default: the adapter's
 //                                    expectation
 //   kernels = ["6.12"]               used instead of the campaign's kernels
+//   only-kernels = ["7.3"]           the campaign's other kernels are skipped
 //   write-cache = "write through"    the guest sees a write-through disk and sends no flushes
 //   prefill = "none"                 a new disk, not filled with foreign bytes before mkfs
 //   device = "netra-raid5"           an array instead of a single disk; default: the campaign's
@@ -39,6 +40,17 @@
 //   [workloads]
 //   eight-files = """..."""
 
+//
+// Known failures of stacks are set apart. A trial that must keep everything counts as a known
+// failure if entries of this table explain all of its failures; any other failure counts as usual:
+//
+//   [[known]]
+//   finding = "md-ppl-flush"         folder in results/reference/findings
+//   filesystems = ["ext4:md-raid5-ppl"]
+//   kernels = ["6.12", "7.3"]        default: all kernels
+//   rule = "flushed-on-all"          the cause: the stack breaks this rule in the trial
+//   verdicts = ["lost-synced-data"]  failures of states that this cause explains; default: none
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -57,6 +69,14 @@ namespace headcrash::campaign {
 
 enum class Control : std::uint8_t { lose, damage, keep, keep_after_fsck };
 std::string_view name(Control control);
+
+/// A known failure, identified by its cause. See [[known]] above.
+struct KnownFailure {
+  std::string finding, rule;
+  std::vector<std::string> filesystems;  ///< names of adapters, without kernels
+  std::vector<std::string> kernels;      ///< empty for all kernels
+  std::vector<std::string> verdicts;
+};
 
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
@@ -80,7 +100,8 @@ struct ExploredCell {
   bool write_through = false;
   /// If true, a single disk is filled before mkfs. The members of an array are always empty.
   bool prefill = true;
-  bool own_strategies = false;  ///< `strategies` differ from those of the campaign
+  std::vector<KnownFailure> known;  ///< those that apply to the file system and its kernel
+  bool own_strategies = false;      ///< `strategies` differ from those of the campaign
 };
 
 /// Returns the cell's settings that differ from the adapter's defaults, joined by '+'. If none
@@ -105,7 +126,10 @@ struct Exploration {
   std::int64_t confirm = 20;  ///< maximum number of failures of each kind to confirm
   /// If true, a failure's operations are also minimised. Its lost writes always are.
   bool minimise_operations = true;
-  bool keep = false;                ///< also keep the recordings of clean trials
+  bool keep = false;  ///< also keep the recordings of clean trials
+  /// If not 0, each stack whose control must keep everything also gets a control whose disks ignore
+  /// flushes, which must lose data in one of this many states. Only under the first kernel.
+  std::int64_t lying_flush_states = 0;
   std::vector<ExploredCell> cells;  ///< controls first
 };
 

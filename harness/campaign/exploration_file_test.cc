@@ -389,5 +389,66 @@ TEST(Exploration, RejectsInvalidArrays) {
   EXPECT_EQ(has(refusal("[\"ext4\"]", "[\"ext4-external-journal\"]"), "external log"), "");
 }
 
+constexpr const char* kOnStacks = R"(
+kernels = ["6.1", "6.12", "7.3"]
+[device]
+size = "320M"
+[explore]
+strategies = ["prefix"]
+states = 9
+lying-flush-states = 20
+[[controls]]
+filesystem = "ext4:md-raid1"
+must = "keep"
+[[controls]]
+filesystem = "ext4:md-raid0"
+must = "damage"
+only-kernels = ["7.3", "6.12"]
+[[known]]
+finding = "md-early-commit"
+filesystems = ["ext4:md-raid1"]
+kernels = ["6.12", "7.3"]
+rule = "preflushed-on-all"
+verdicts = ["stale-data"]
+)";
+
+TEST(Exploration, KnownFailuresApplyToTheirFileSystemsAndKernels) {
+  std::map<std::string, std::size_t> known;
+  const Campaign campaign = campaign_of(kOnStacks);
+  for (const ExploredCell& cell : campaign.explore->cells)
+    known[cell_name(cell)] = cell.known.size();
+  EXPECT_EQ(known, (std::map<std::string, std::size_t>{{"ext4:md-raid0@6.12", 0},
+                                                       {"ext4:md-raid0@7.3", 0},
+                                                       {"ext4:md-raid1@6.1", 0},
+                                                       {"ext4:md-raid1@6.1+lying-flush", 0},
+                                                       {"ext4:md-raid1@6.12", 1},
+                                                       {"ext4:md-raid1@7.3", 1}}));
+}
+
+TEST(Exploration, AStackGetsAControlWhoseDisksIgnoreFlushes) {
+  const Campaign campaign = campaign_of(kOnStacks);
+  const auto& cells = campaign.explore->cells;
+  const auto lying =
+      std::ranges::find(cells, std::vector<std::string>{"lying-flush"}, &ExploredCell::strategies);
+  ASSERT_NE(lying, cells.end());
+  EXPECT_EQ(lying->control, Control::lose);
+  EXPECT_EQ(lying->budget, 20);
+}
+
+TEST(Exploration, RejectsKnownFailuresThatCannotApply) {
+  const std::string text = kOnStacks;
+  for (const auto& [from, to, subject] :
+       {std::array{"rule = \"preflushed-on-all\"", "rule = \"preflush\"", "rule"},
+        std::array{"filesystems = [\"ext4:md-raid1\"]", "filesystems = [\"xfs\"]", "filesystems"},
+        std::array{"\"stale-data\"", "\"stale\"", "verdicts"}}) {
+    std::string wrong = text;
+    wrong.replace(wrong.find(from), std::string(from).size(), to);
+    const auto campaign = parse_campaign(wrong, "mine.toml");
+    ASSERT_FALSE(campaign) << to;
+    EXPECT_NE(campaign.error().subject.find(subject), std::string::npos)
+        << campaign.error().message();
+  }
+}
+
 }  // namespace
 }  // namespace headcrash::campaign

@@ -127,13 +127,13 @@ Result<std::int64_t> insert_trial(sqlite3* handle, std::int64_t run, const Trial
           "INSERT INTO trial (run_id, key, filesystem, device, workload, seed, clock, cut, "
           "cut_at_ns, after_persistence_ns, persisted_operation, operations, verdict, expected, "
           "summary, started_at, wall_ms, late, control, variant, repetition, parameters, scale, "
-          "host_busy) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+          "host_busy, known, cause) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   TRY(insert
           .bind(run, t.key, t.filesystem, t.device, t.workload, t.seed, t.clock, t.cut, t.cut_at_ns,
                 t.after_persistence_ns, t.persisted_operation, t.operations, t.verdict, t.expected,
                 t.summary, t.started_at, t.wall_ms, t.late, t.control, t.variant, t.repetition,
-                t.parameters, t.scale, t.host_busy)
+                t.parameters, t.scale, t.host_busy, t.known, t.cause)
           .run());
   return sqlite3_last_insert_rowid(handle);
 }

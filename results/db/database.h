@@ -21,7 +21,7 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-inline constexpr int kSchemaVersion = 10;
+inline constexpr int kSchemaVersion = 11;
 
 struct RunRecord {
   std::string kind, name, configuration, digest;
@@ -201,6 +201,9 @@ struct TrialRecord {
   /// The required outcome of a control: lose, damage, keep, keep-after-fsck.
   std::optional<std::string> control;
   std::string variant;
+  /// Names of the known findings that explain all failures of the trial; see 0011.sql.
+  std::string known;
+  std::string cause;                     ///< cause of a failure on a stack, in words; see 0011.sql
   std::vector<CoverageRecord> coverage;  ///< empty unless the trial explored crash states
   std::vector<CrashStateRecord> states;
   std::vector<StepTimeRecord> steps;

@@ -249,8 +249,9 @@ def audit_block(folder):
     return "\n".join(lines + ["", f"Times for the four file systems: {seconds}.", END])
 
 
-def compare_block(readme, text, block, write):
+def compare_block(readme, block, write):
     """Compares the block of a README with the computed one, or replaces it."""
+    text = readme.read_text()
     found = re.search(re.escape(BEGIN) + ".*?" + re.escape(END), text, re.S)
     if not found:
         problems.append(f"{readme}: no block \"{BEGIN}\"")
@@ -309,6 +310,24 @@ def check_claims(root):
     return len(known)
 
 
+def stacks_block(rows):
+    """Returns the block of the README of stacks: for each kernel, how many cells had each verdict."""
+    kernels = sorted({row["kernel"] for row in rows},
+                     key=lambda kernel: [int(part) for part in kernel.split(".") if part.isdigit()])
+    kinds = {"kept": "kept", "known failure": "known failure", "lost (nothing promised)":
+             "lost, as documented", "control: ": "control, as required"}
+    lines = [BEGIN, "| verdict | " + " | ".join(kernels) + " |", "|---" * (len(kernels) + 1) + "|"]
+    named = {kind: [0] * len(kernels) for kind in [*kinds.values(), "not as required"]}
+    for row in rows:
+        kind = next((text for start, text in kinds.items() if row["verdict"].startswith(start)),
+                    "not as required")
+        named[kind][kernels.index(row["kernel"])] += 1
+    lines += [f"| {kind} | " + " | ".join(map(str, counts)) + " |" for kind, counts in named.items()]
+    states = [sum(int(row["states"]) for row in rows if row["kernel"] == each) for each in kernels]
+    lines += ["| states | " + " | ".join(map(str, states)) + " |", END]
+    return "\n".join(lines)
+
+
 def main():
     write = "--write" in sys.argv
     root = pathlib.Path([each for each in sys.argv[1:] if each != "--write"][0])
@@ -330,15 +349,17 @@ def main():
             elif not file.exists() or file.read_text() != svg:
                 problems.append(f"{file}: differs from the stored results; run "
                                 "scripts/tests/reference_readmes.py --write results/reference")
-        compare_block(readme, text, block_of(paper, rows, figures), write)
+        compare_block(readme, block_of(paper, rows, figures), write)
         numbers += check_numbers(folder, text)
-    readme = root / "audit" / "README.md"
-    compare_block(readme, readme.read_text(), audit_block(root / "audit"), write)
+    compare_block(root / "audit" / "README.md", audit_block(root / "audit"), write)
+    with (root / "stacks" / "cells.csv").open(newline="") as file:
+        cells = list(csv.DictReader(file, strict=True))
+    compare_block(root / "stacks" / "README.md", stacks_block(cells), write)
     claims = check_claims(root)
     for each in problems:
         print(each, file=sys.stderr)
     if not problems:
-        print(f"reference_readmes: {len(PAPERS) + 1} blocks and {numbers} numbers are the stored ones, "
+        print(f"reference_readmes: {len(PAPERS) + 2} blocks and {numbers} numbers are the stored ones, "
               f"{claims} claims have a rule or a reason"
               + (f"; stored without classes: {', '.join(old)}" if old else ""))
     return 1 if problems else 0

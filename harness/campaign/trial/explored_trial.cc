@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "harness/campaign/trial/known_finding.h"
 #include "harness/explorer/guests/exploration.h"
 #include "harness/explorer/guests/stack_probe.h"
 #include "harness/explorer/guests/stack_rules.h"
@@ -21,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
+/// Folder, among a trial's artefacts, for the trial on the bare disk.
+constexpr const char* kBare = "bare";
 /// Number of failures of each kind that are minimised in a cell. Further failures are reported
 /// without being minimised. Failures of a control are never minimised, because they are expected.
 constexpr std::size_t kMinimisedOfKind = 3;
@@ -161,6 +164,9 @@ Result<db::TrialRecord> ExploredTrial::run(
     worth_keeping_ = true;
   }
   judge_rules();
+  if (done && (!cell_.control || *cell_.control == Control::keep ||
+               *cell_.control == Control::keep_after_fsck))
+    record_.known = explained_by(cell_.known, record_);
   keep_artefacts();
   record_.wall_ms = watch.ms();
   return std::move(record_);
@@ -410,9 +416,9 @@ void ExploredTrial::judge_rules() {
   if (broken_rules_.empty()) return;
   worth_keeping_ = true;
   const explorer::BrokenRule& first = broken_rules_.front();
-  const std::string text =
-      fmt::format("the stack {} broke the rule {} on {}: {}", cell_.filesystem.stack->name,
-                  first.rule, first.disk, first.text);
+  record_.cause = fmt::format("the stack {} broke the rule {} on {}", cell_.filesystem.stack->name,
+                              first.rule, first.disk);
+  const std::string text = fmt::format("{}: {}", record_.cause, first.text);
   const oracle::Verdict verdict = oracle::verdict_named(record_.verdict);
   if (verdict > oracle::Verdict::broken_rule && verdict != oracle::Verdict::harness_error) {
     record_.summary += "; " + text;
@@ -500,15 +506,17 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
 
 /// Starts a new server and guest unless the current ones can be used. They cannot if the server has
 /// died, or if the file system needs another kernel or other disks.
-Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image,
+Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image, std::uint64_t disk_bytes,
                                            const std::vector<adapters::OtherDisk>& others) {
-  if (pool_ && pool_->server().alive() && image_key_ == image.key && others_ == others) return {};
+  if (pool_ && pool_->server().alive() && image_key_ == image.key && others_ == others &&
+      disk_bytes_ == disk_bytes)
+    return {};
   pool_.reset();
   TRY(auto pool, explorer::GuestPool::start(
                      1, {.image = image,
                          .accelerator = context_.accelerator,
                          .memory_mib = static_cast<std::uint32_t>(context_.campaign->memory_mib),
-                         .disk_bytes = context_.campaign->size_bytes,
+                         .disk_bytes = disk_bytes,
                          .others = others,
                          .cache = context_.cache,
                          .step_timeout = std::chrono::seconds(context_.campaign->step_timeout_s),
@@ -516,15 +524,62 @@ Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image,
   pool_ = std::move(pool);
   image_key_ = image.key;
   others_ = others;
+  disk_bytes_ = disk_bytes;
   return {};
+}
+
+/// Returns in words whether the stack or what is above or below it caused the failure of a trial.
+/// Explores the same workload with the same options on a disk without the stack.
+Result<std::string> ExplorationWorker::attribute(
+    const TrialPlan& plan, const fs::path& artefacts,
+    const std::function<void(const std::string& phase)>& on_phase) {
+  const adapters::LinuxAdapter& filesystem = *plan.filesystem;
+  ExploredCell cell = *plan.cell;
+  TRY(cell.filesystem, adapters::load_adapter(adapters::name_without_stack(filesystem)));
+  cell.known.clear();
+  TrialPlan bare = plan;
+  bare.cell = &cell;
+  bare.filesystem = &cell.filesystem;
+  TRY(make_ready(context_.images->at(guest_of(filesystem)),
+                 context_.campaign->size_bytes * filesystem.stack->data_disks,
+                 cell.filesystem.other_disks(context_.campaign->size_bytes)));
+  const fs::path folder = artefacts / kBare;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  // The size of the bare disk depends on the stack, so trials cannot share the formatted disk.
+  FormattedDisks disks(folder);
+  ExplorationContext context = context_;
+  context.disks = &disks;
+  context.describes_failures = false;
+  const auto record = ExploredTrial(context, bare, folder, pool_->guest(0), minimised_)
+                          .run([&](const std::string& phase) { on_phase("bare disk: " + phase); });
+  fs::remove_all(folder, error);
+  if (!record) return tl::unexpected(record.error());
+  const oracle::Verdict verdict = oracle::verdict_named(record->verdict);
+  if (verdict >= oracle::Verdict::workload_failed)
+    return fmt::format("unknown: on the bare disk, {}", record->summary);
+  const bool kept = oracle::keeps_promises(verdict);
+  return fmt::format("{}: on the bare disk, the same workload {} ({} states)",
+                     kept ? "the stack " + filesystem.stack->name : "the file system or the disks",
+                     kept ? "keeps everything" : "also fails", record->states.size());
 }
 
 Result<db::TrialRecord> ExplorationWorker::run(
     const TrialPlan& plan, const fs::path& artefacts,
     const std::function<void(const std::string& phase)>& on_phase) {
-  TRY(make_ready(context_.images->at(guest_of(*plan.filesystem)),
+  TRY(make_ready(context_.images->at(guest_of(*plan.filesystem)), context_.campaign->size_bytes,
                  plan.filesystem->other_disks(context_.campaign->size_bytes)));
-  return ExploredTrial(context_, plan, artefacts, pool_->guest(0), minimised_).run(on_phase);
+  TRY(auto record,
+      ExploredTrial(context_, plan, artefacts, pool_->guest(0), minimised_).run(on_phase));
+  const oracle::Verdict verdict = oracle::verdict_named(record.verdict);
+  const bool failed =
+      !oracle::keeps_promises(verdict) && verdict < oracle::Verdict::workload_failed;
+  if (!failed || record.states.empty() || !plan.filesystem->stack || !record.cause.empty() ||
+      plan.cell->control == Control::lose)
+    return record;
+  const auto cause = attribute(plan, artefacts, on_phase);
+  record.cause = cause ? *cause : "unknown: " + cause.error().message();
+  return record;
 }
 
 }  // namespace headcrash::campaign

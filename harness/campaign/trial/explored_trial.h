@@ -73,13 +73,16 @@ class ExplorationWorker {
                               const std::function<void(const std::string& phase)>& on_phase);
 
  private:
-  Result<void> make_ready(const vm::GuestImage& image,
+  Result<void> make_ready(const vm::GuestImage& image, std::uint64_t disk_bytes,
                           const std::vector<adapters::OtherDisk>& others);
+  Result<std::string> attribute(const TrialPlan& plan, const std::filesystem::path& artefacts,
+                                const std::function<void(const std::string& phase)>& on_phase);
 
   ExplorationContext context_;
   std::unique_ptr<explorer::GuestPool> pool_;
   std::string image_key_;                    ///< key of the image that the current guest uses
   std::vector<adapters::OtherDisk> others_;  ///< all disks of the guest except the first one
+  std::uint64_t disk_bytes_ = 0;
   /// Number of minimised failures, by cell and kind.
   std::map<std::string, std::size_t> minimised_;
 };

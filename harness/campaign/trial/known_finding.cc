@@ -2,6 +2,7 @@
 #include "harness/campaign/trial/known_finding.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -20,6 +21,13 @@ bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   if (known.what.empty()) return state.verdict == known.verdict;
   return std::ranges::any_of(state.findings, [&](const db::FindingRecord& each) {
     return known.what.contains({each.kind, each.tier});
+  });
+}
+
+/// Returns true if the stack broke the rule in the trial.
+bool broke(const db::TrialRecord& trial, const std::string& rule) {
+  return std::ranges::any_of(trial.findings, [&](const db::FindingRecord& finding) {
+    return finding.kind == oracle::name(Verdict::broken_rule) && finding.expected == rule;
   });
 }
 
@@ -65,6 +73,27 @@ SoughtFinding find_again(const KnownFinding& known, const db::TrialRecord& trial
     if (others > 0) judgement.summary += fmt::format("; {} of them failed in another way", others);
   }
   return sought;
+}
+
+std::string explained_by(const std::vector<KnownFailure>& known, const db::TrialRecord& trial) {
+  std::set<std::string> verdicts;  // those that the known failures of this trial explain
+  std::vector<std::string> findings;
+  for (const KnownFailure& each : known) {
+    if (!broke(trial, each.rule)) continue;
+    verdicts.insert(each.verdicts.begin(), each.verdicts.end());
+    if (std::ranges::find(findings, each.finding) == findings.end())
+      findings.push_back(each.finding);
+  }
+  const auto is_known_rule = [&](const db::FindingRecord& finding) {
+    return std::ranges::find(known, finding.expected, &KnownFailure::rule) != known.end();
+  };
+  const auto is_explained = [&](const db::CrashStateRecord& state) {
+    return oracle::keeps_promises(verdict_of(state)) || verdicts.contains(state.verdict);
+  };
+  if (!std::ranges::all_of(trial.findings, is_known_rule) ||
+      !std::ranges::all_of(trial.states, is_explained))
+    return {};
+  return fmt::format("{}", fmt::join(findings, ", "));
 }
 
 }  // namespace headcrash::campaign

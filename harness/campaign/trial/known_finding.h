@@ -1,11 +1,14 @@
 #pragma once
-// Searches an exploration of the same workload for a known finding, for example to see whether it
-// also occurs under another kernel.
+// Known findings and known failures in the results of explored trials. find_again() searches an
+// exploration of the same workload for a finding, for example to see whether it also occurs under
+// another kernel. explained_by() decides whether a trial's failures have known causes.
 
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "harness/campaign/exploration_file.h"
 #include "harness/oracle/verdict.h"
 #include "results/db/database.h"
 
@@ -28,5 +31,10 @@ struct SoughtFinding {
   const db::CrashStateRecord* state = nullptr;
 };
 SoughtFinding find_again(const KnownFinding& known, const db::TrialRecord& trial);
+
+/// Returns the findings that explain all failures of the trial, separated by ", ". A known failure
+/// explains its broken rule and, if that rule is broken in this trial, states with its verdicts.
+/// Returns an empty string if the trial has no failure, or one that is not explained.
+std::string explained_by(const std::vector<KnownFailure>& known, const db::TrialRecord& trial);
 
 }  // namespace headcrash::campaign

@@ -67,5 +67,48 @@ TEST(KnownFinding, ComparesVerdictsIfTheTreeWasNotJudged) {
             Verdict::clean);
 }
 
+const KnownFailure kEarlyCommit{
+    .finding = "md-early-commit", .rule = "preflushed-on-all", .verdicts = {"stale-data"}};
+const KnownFailure kPplFlush{
+    .finding = "md-ppl-flush", .rule = "flushed-on-all", .verdicts = {"lost-synced-data"}};
+
+/// A trial whose stack broke the rules, and whose states have the verdicts.
+db::TrialRecord trial_of(const std::vector<std::string>& rules,
+                         const std::vector<std::string>& verdicts) {
+  db::TrialRecord trial;
+  for (const std::string& rule : rules)
+    trial.findings.push_back({"broken-rule", "documented", "hd1", rule, "no flush covers 17"});
+  for (const std::string& each : verdicts) trial.states.push_back(state(each));
+  return trial;
+}
+
+TEST(KnownFailure, ExplainsItsRuleAndTheLossesThatFollow) {
+  const std::vector known{kEarlyCommit, kPplFlush};
+  EXPECT_EQ(explained_by(known, trial_of({"preflushed-on-all"}, {"clean"})), "md-early-commit");
+  EXPECT_EQ(explained_by(known, trial_of({"preflushed-on-all"}, {"replayed", "stale-data"})),
+            "md-early-commit");
+  EXPECT_EQ(explained_by(known, trial_of({"flushed-on-all", "preflushed-on-all"},
+                                         {"lost-synced-data", "stale-data"})),
+            "md-early-commit, md-ppl-flush");
+  EXPECT_EQ(explained_by(known, trial_of({}, {"clean", "replayed"})), "") << "nothing failed";
+}
+
+TEST(KnownFailure, DoesNotHideAnotherRule) {
+  const std::vector known{kEarlyCommit};
+  EXPECT_EQ(explained_by(known, trial_of({"preflushed-on-all", "mirror-width"}, {"clean"})), "");
+  EXPECT_EQ(explained_by(known, trial_of({"flushed-on-all"}, {"clean"})), "");
+  EXPECT_EQ(explained_by({}, trial_of({"preflushed-on-all"}, {"clean"})), "");
+}
+
+TEST(KnownFailure, DoesNotHideAnotherFailureOfAState) {
+  const std::vector known{kEarlyCommit, kPplFlush};
+  EXPECT_EQ(explained_by(known, trial_of({"preflushed-on-all"}, {"stale-data", "unmountable"})),
+            "");
+  EXPECT_EQ(explained_by(known, trial_of({"preflushed-on-all"}, {"harness-error"})), "");
+  EXPECT_EQ(explained_by(known, trial_of({"preflushed-on-all"}, {"lost-synced-data"})), "")
+      << "the rule of md-ppl-flush was not broken";
+  EXPECT_EQ(explained_by(known, trial_of({}, {"stale-data"})), "") << "no rule was broken";
+}
+
 }  // namespace
 }  // namespace headcrash::campaign

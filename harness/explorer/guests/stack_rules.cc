@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "harness/explorer/guests/md_bitmap.h"
+#include "harness/explorer/guests/md_journal.h"
 #include "plugin/model/core/sector_range.h"
 #include "plugin/states/crash_state.h"
 
@@ -44,6 +45,7 @@ class RuleCheck {
       if (mark.text.starts_with(kStackLostZeroes)) report_lost_zeroes(mark);
     }
     if (rules_.bitmap_marks_writes) TRY(check_bitmaps());
+    if (rules_.journal_forgets_flushed) TRY(check_journal());
     if (rules_.mirror_width != 0 || rules_.xor_is_zero) TRY(check_equality());
     return std::move(broken_);
   }
@@ -78,6 +80,8 @@ class RuleCheck {
   void report_lost_zeroes(const RecordedMark& mark);
   Result<void> check_bitmaps();
   Result<void> check_bitmap(DeviceId disk);
+  Result<void> check_journal();
+  void check_forgotten(const RecordedWrite& record, const model::SectorRange& stripe);
   std::vector<Group> groups() const;
   std::vector<std::uint64_t> quiet_moments() const;
   Ranges written_between(std::uint64_t from, std::uint64_t to) const;
@@ -206,6 +210,39 @@ Result<void> RuleCheck::check_bitmap(DeviceId disk) {
                         write.submitted_event, write.request, name(disk), *unmarked)});
   }
   return {};
+}
+
+Result<void> RuleCheck::check_journal() {
+  std::array<std::byte, kMdPageBytes> block;
+  for (const RecordedWrite& write : run_.writes(disks_.back())) {
+    if (write.op != model::Op::write || write.bytes_at == 0 || !is_data(write)) continue;
+    constexpr std::uint64_t kBlockSectors = kMdPageBytes / model::kSectorBytes;
+    for (std::uint64_t at = 0; at + kBlockSectors <= write.sectors; at += kBlockSectors) {
+      TRY(run_.read_payload(write, at, block));
+      for (const std::uint64_t stripe : stripes_on_disks(block))
+        check_forgotten(write, {data_from_ + stripe, kBlockSectors});
+    }
+  }
+  return {};
+}
+
+/// Checks that the writes to `stripe` that completed before `record` was submitted to the journal
+/// are durable.
+void RuleCheck::check_forgotten(const RecordedWrite& record, const model::SectorRange& stripe) {
+  for (const DeviceId disk : disks_) {
+    if (disk == disks_.back()) continue;
+    std::vector<model::RequestId> uncovered;
+    for (const std::size_t i : run_.unflushed_at(disk, record.submitted_event)) {
+      const RecordedWrite& write = run_.writes(disk)[i];
+      if (stripe.overlaps({write.lba, write.sectors})) uncovered.push_back(write.request);
+    }
+    if (uncovered.empty()) continue;
+    report({"journal-forgets-flushed", name(disk), record.submitted_event, uncovered,
+            fmt::format("at event {}, request {} to the journal {} says that the stripe at sector "
+                        "{} is on the disks, but no flush of {} covers request{} {}",
+                        record.submitted_event, record.request, name(disks_.back()), stripe.lba,
+                        name(disk), uncovered.size() == 1 ? "" : "s", fmt::join(uncovered, ", "))});
+  }
 }
 
 std::vector<RuleCheck::Group> RuleCheck::groups() const {

@@ -11,6 +11,9 @@
 //                        hd1 ..W1..a1..F2..R..aF2   preflush. The flush of hd1 is in flight: broken
 //   bitmap-marks-writes  when a write reaches a disk, the disk's write-intent bitmap (md_bitmap.h)
 //                        marks the region, and a flush covers the mark
+//   journal-forgets-flushed  when the journal of a RAID-5, which is the last disk, gets a record that a
+//                        stripe is on the other disks (md_journal.h), a flush of each of them covers
+//                        all completed writes to the stripe
 //   zeroed-is-zero       always checked: no mark "stack lost zeroes", which the probe sets if a
 //                        range reads other bytes after it was zeroed
 //   mirrors, xor         while no write is in flight, the disks hold equal data, or the exclusive
@@ -21,6 +24,7 @@
 // is in flight. A difference therefore counts only if it lasts for as many such moments as there
 // are disks, or until the end.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -41,8 +45,13 @@ inline constexpr std::string_view kStackFlushed = "stack flushed ";
 inline constexpr std::string_view kStackPreflushes = "stack preflushes";
 inline constexpr std::string_view kStackLostZeroes = "stack lost zeroes ";
 
+/// Names of the rules: keys of [rules], and "zeroed-is-zero".
+inline constexpr std::array<std::string_view, 8> kRuleNames{
+    "answered-after-all", "flushed-on-all", "preflushed-on-all", "bitmap-marks-writes",
+    "zeroed-is-zero",     "mirror-width",   "xor-is-zero",       "journal-forgets-flushed"};
+
 struct BrokenRule {
-  std::string rule;  ///< key of the rule in [rules], or "zeroed-is-zero"
+  std::string rule;  ///< one of kRuleNames
   std::string disk;  ///< the disk that breaks the rule, such as "hd1"
   /// Number of events after which the disk first violates the rule.
   std::uint64_t event = 0;

@@ -308,5 +308,39 @@ TEST(StackRules, RejectsADiskWithoutABitmap) {
   }
 }
 
+/// A block of an md journal that says that the stripe at the first data sector is on the disks. The
+/// record follows one about data of two pages.
+RecordedDisk::Data journal_block(std::uint16_t type) {
+  RecordedDisk::Data block(4096);
+  const std::span<std::byte> bytes(block);
+  little_endian::store32(bytes, 0, 0x6433c509);
+  little_endian::store32(bytes, 12, 32 + 24 + 16);
+  little_endian::store32(bytes, 32 + 4, 16);
+  little_endian::store32(bytes, 56, type);
+  little_endian::store32(bytes, 56 + 4, 8);
+  return block;
+}
+
+TEST(StackRules, AJournalForgetsAStripeOnlyWhenItIsDurableOnAllDisks) {
+  for (const bool flushed : {true, false}) {
+    for (const std::uint16_t type : {2, 1}) {
+      ThreeDisks three;
+      three.write(0, 1, 'a');
+      three.write(1, 2, 'b');
+      three.write(1, 3, 'c', kDataSector + 8);  // another stripe
+      three.disks.on(0).flush(4);
+      if (flushed) three.disks.on(1).flush(5);
+      three.disks.on(2).write(6, kDataSector, journal_block(type)).ack(6);
+      const auto broken =
+          three.broken({.journal_forgets_flushed = true, .data_offset_bytes = kDataSector * 512});
+      ASSERT_EQ(broken.size(), !flushed && type == 2 ? 1U : 0U);
+      if (broken.empty()) continue;
+      EXPECT_EQ(broken[0].rule, "journal-forgets-flushed");
+      EXPECT_EQ(broken[0].disk, "hd1");
+      EXPECT_EQ(broken[0].requests, std::vector<model::RequestId>{2});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace headcrash::explorer

@@ -174,6 +174,38 @@ TEST_F(ExplorationReport, ReportsABrokenRuleThatNeedsNoPowerCut) {
   EXPECT_TRUE(must(failure_pages(*database_, run_, folder())).empty());
 }
 
+TEST_F(ExplorationReport, SetsKnownFailuresApart) {
+  auto trial = db::some_explored_trial("ext4:md-raid1@7.3/stage/overwrite/0");
+  trial.filesystem = "ext4:md-raid1@7.3";
+  trial.variant.clear();
+  trial.verdict = "broken-rule";
+  trial.control = "keep";
+  trial.known = "md-early-commit";
+  trial.cause = "the stack md-raid1 broke the rule preflushed-on-all on hd1";
+  must(database_->record_trial(run_, trial));
+  trial.key = trial.filesystem = "xfs:md-raid5";
+  trial.known.clear();
+  must(database_->record_trial(run_, trial));
+  const auto cells = must(run_query(*database_, "cells", run_));
+  EXPECT_EQ(cells.row(0).maybe_integer("met"), 1);
+  EXPECT_EQ(cells.row(0).integer("known"), 1);
+  EXPECT_EQ(cells.row(0).integer("unexpected"), 0);
+  EXPECT_EQ(cells.row(1).maybe_integer("met"), 0) << "the same failure, of which nothing is known";
+  const auto stacks = must(run_query(*database_, "stacks", run_));
+  ASSERT_EQ(stacks.size(), 2U);
+  EXPECT_EQ(stacks.row(0).text("stack"), "md-raid1");
+  EXPECT_EQ(stacks.row(0).text("fs"), "ext4");
+  EXPECT_EQ(stacks.row(0).text("kernel"), "7.3");
+  EXPECT_EQ(stacks.row(0).text("verdict"),
+            "known failure md-early-commit: the stack md-raid1 broke the rule preflushed-on-all on "
+            "hd1");
+  EXPECT_EQ(stacks.row(1).text("kernel"), "default");
+  EXPECT_EQ(stacks.row(1).text("verdict"),
+            "FAILED: the stack md-raid1 broke the rule preflushed-on-all on hd1");
+  EXPECT_NE(must(report_summary(*database_, run_)).systems.find("known failure md-early-commit"),
+            std::string::npos);
+}
+
 TEST_F(ExplorationReport, AcceptsAControlWithOneLosingWorkload) {
   for (int i = 0; i < 5; ++i)
     add({"f2fs", "loss", i == 3 ? "lost-synced-data" : "replayed", "lose", ""});

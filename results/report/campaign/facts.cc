@@ -43,6 +43,7 @@ Cell cell_of(const Row& row) {
   cell.variant = row.text("variant");
   cell.must = row.text("must");
   cell.repaired = row.integer("repaired");
+  cell.known = row.integer("known");
   cell.trials = row.integer("trials");
   cell.clean = row.integer("clean");
   cell.replayed = row.integer("replayed");
@@ -247,6 +248,11 @@ void attach_details(Reader& reader, std::vector<Trial>& trials) {
 
 void gather_exploration(Reader& reader, Facts& facts) {
   reader.each("explored", [&](const Row& row) { facts.explored.push_back(explored_of(row)); });
+  reader.each("stacks", [&](const Row& row) {
+    facts.stacks.push_back({row.text("stack"), row.text("fs"), row.text("kernel"),
+                            row.text("workload"), row.text("variant"), row.text("verdict"),
+                            row.integer("states"), row.integer("failed"), row.real("seconds")});
+  });
   reader.each("coverage", [&](const Row& row) { facts.coverage.push_back(coverage_of(row)); });
   reader.each("failures", [&](const Row& row) {
     facts.failures.push_back(failure_of(row));

@@ -29,7 +29,7 @@ struct Cell {
   std::string filesystem, device, workload, expected;
   std::string variant;  ///< differences from the adapter's settings
   std::string must;     ///< the result that a control must show; empty if the cell is not a control
-  std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0, repaired = 0;
+  std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0, repaired = 0, known = 0;
   std::int64_t lost_synced = 0, harness_errors = 0, uncut = 0, late = 0, losses_needed = 0;
   /// true if the expectation was met; nullopt if the file system promises nothing
   std::optional<bool> met;
@@ -72,6 +72,13 @@ struct ExploredCell {
   std::string filesystem, variant, workload, control;
   std::int64_t trials = 0, states = 0, clean = 0, replayed = 0, repaired = 0, lost = 0, other = 0;
   std::int64_t harness_errors = 0, in_guest = 0, confirmed = 0, unconfirmed = 0;
+};
+
+/// A row of the query `stacks`.
+struct StackCell {
+  std::string stack, filesystem, kernel, workload, variant, verdict;
+  std::int64_t states = 0, failed = 0;
+  double seconds = 0;
 };
 
 struct StrategyCoverage {
@@ -172,6 +179,7 @@ struct Facts {
   std::vector<Lateness> lateness;
   std::vector<Unclocked> unclocked;
   std::vector<ExploredCell> explored;
+  std::vector<StackCell> stacks;  ///< empty if no file system of the run is on a stack
   std::vector<StrategyCoverage> coverage;
   std::vector<Failure> failures;  ///< only the first failures of the run
   std::int64_t failures_in_all = 0;

@@ -27,6 +27,7 @@ json cell_json(const Cell& c) {
                {"clean", c.clean},
                {"replayed", c.replayed},
                {"lost", c.lost},
+               {"known", c.known},
                {"other", c.other},
                {"uncut", c.uncut},
                {"late", c.late},
@@ -45,6 +46,7 @@ json system_json(const SystemRow& row) {
           {"trials", row.trials},
           {"kept", row.clean + row.replayed},
           {"lost", row.lost},
+          {"known", row.known},
           {"other", row.other},
           {"verdicts", valid_utf8(row.verdicts)},
           {"as_expected", row.as_expected ? json(*row.as_expected) : json()}};
@@ -99,6 +101,18 @@ json explored_json(const ExploredCell& c) {
           {"in_guest", c.in_guest},
           {"confirmed", c.confirmed},
           {"unconfirmed", c.unconfirmed}};
+}
+
+json stack_json(const StackCell& c) {
+  return {{"stack", valid_utf8(c.stack)},
+          {"filesystem", valid_utf8(c.filesystem)},
+          {"kernel", valid_utf8(c.kernel)},
+          {"workload", valid_utf8(c.workload)},
+          {"variant", valid_utf8(c.variant)},
+          {"states", c.states},
+          {"failed", c.failed},
+          {"verdict", valid_utf8(c.verdict)},
+          {"seconds", c.seconds}};
 }
 
 json coverage_json(const StrategyCoverage& c) {
@@ -172,15 +186,17 @@ Summary summary_of(const Facts& facts) {
                  {"lateness", array_of(facts.lateness, lateness_json)}};
   if (!facts.explored.empty()) {
     result["exploration"] = {{"cells", array_of(facts.explored, explored_json)},
+                             {"stacks", array_of(facts.stacks, stack_json)},
                              {"coverage", array_of(facts.coverage, coverage_json)},
                              {"failures", array_of(facts.failures, failure_json)},
                              {"failures_in_all", facts.failures_in_all},
                              {"steps", array_of(facts.steps, step_json)}};
   }
   if (r.finished_at) result["finished_at"] = *r.finished_at;
-  return Summary{.figures = std::move(result),
-                 .status = valid_utf8(status_text(said)),
-                 .systems = valid_utf8(systems_text(said))};
+  return Summary{
+      .figures = std::move(result),
+      .status = valid_utf8(status_text(said)),
+      .systems = valid_utf8(facts.stacks.empty() ? systems_text(said) : stacks_text(facts))};
 }
 
 Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run) {

@@ -86,7 +86,7 @@ std::string cells_table(const Facts& facts) {
   rows.reserve(facts.cells.size());
   for (const auto& cell : facts.cells) {
     rows.push_back({cell_name(cell.filesystem, place(cell), cell.workload),
-                    outcome_bar(cell.clean, cell.replayed, cell.lost, cell.other),
+                    outcome_bar(cell.clean, cell.replayed, cell.lost, cell.known + cell.other),
                     fmt::format("{}", cell.trials), number(cell.clean), number(cell.replayed),
                     number(cell.lost, cell.met == false ? "no" : nullptr), number(cell.other),
                     expectation_html(cell), as_expected(cell)});

@@ -26,7 +26,10 @@ Key key_of(const Of& of) {
 
 std::map<Key, std::string> verdict_counts(const Facts& facts) {
   std::map<Key, std::map<std::string, std::int64_t>> counts;
-  for (const Trial& trial : facts.trials) ++counts[key_of(trial)][trial.verdict];
+  for (const Trial& trial : facts.trials) {
+    const char* apart = trial.outcome == "known" ? " (known)" : "";
+    ++counts[key_of(trial)][trial.verdict + apart];
+  }
   std::map<Key, std::string> texts;
   for (const auto& [key, verdicts] : counts)
     for (const auto& [verdict, n] : verdicts)
@@ -57,6 +60,7 @@ std::vector<SystemRow> rows_of(const Facts& facts) {
     row.clean += cell.clean;
     row.replayed += cell.replayed;
     row.lost += cell.lost;
+    row.known += cell.known;
     row.other += cell.other;
     if (cell.met && !*cell.met) row.as_expected = false;
   }
@@ -204,6 +208,16 @@ std::string systems_text(const Answer& answer) {
                row.verdicts});
   }
   return answer.systems.empty() ? "" : table.text();
+}
+
+std::string stacks_text(const Facts& facts) {
+  TextTable table({"stack", "fs", "kernel", "workload", ">states", ">failed", ">s", "verdict"});
+  for (const StackCell& cell : facts.stacks)
+    table.add({cell.stack, cell.filesystem, cell.kernel,
+               cell.workload + (cell.variant.empty() ? "" : " (" + cell.variant + ")"),
+               fmt::format("{}", cell.states), fmt::format("{}", cell.failed),
+               fmt::format("{:.0f}", cell.seconds), cell.verdict});
+  return facts.stacks.empty() ? "" : table.text();
 }
 
 }  // namespace headcrash::report

@@ -17,7 +17,7 @@ struct SystemRow {
   std::string place;     ///< for example "hp-c2447, small-files", or "6 cells" if there are several
   std::string expected;  ///< see expectation()
   bool control = false;
-  std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0;
+  std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, known = 0, other = 0;
   std::string verdicts;             ///< for example "3 replayed, 2 silent-loss"
   std::optional<bool> as_expected;  ///< empty if the file system promises nothing
   std::string name() const {
@@ -50,6 +50,8 @@ std::string completeness_note(const Run& run);
 /// the table of file systems.
 std::string status_text(const Answer& answer);
 std::string systems_text(const Answer& answer);
+/// Returns the table of the cells on stacks; empty if there are none.
+std::string stacks_text(const Facts& facts);
 
 /// The run's results, as JSON and as text for the terminal (report.h).
 struct Summary;

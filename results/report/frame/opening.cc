@@ -58,8 +58,8 @@ std::string systems_table(const Answer& answer) {
     rows.push_back(
         {fmt::format("{}<small>{}</small>", filesystem_name(row.filesystem, !row.variant.empty()),
                      escape(place)),
-         outcome_bar(row.clean, row.replayed, row.lost, row.other), fmt::format("{}", row.trials),
-         number(row.clean + row.replayed),
+         outcome_bar(row.clean, row.replayed, row.lost, row.known + row.other),
+         fmt::format("{}", row.trials), number(row.clean + row.replayed),
          number(row.lost, row.as_expected == false ? "no" : nullptr), number(row.other),
          escape(row.verdicts), escape(row.expected) + (row.control ? "<small>control</small>" : ""),
          as_expected(row)});

@@ -15,10 +15,11 @@ FROM run r WHERE r.id = :run;
 SELECT DISTINCT filesystem FROM trial WHERE run_id = :run ORDER BY filesystem;
 
 -- name: judged
--- The effect of each verdict on the data. `other` is neither kept nor lost: repaired by fsck, a broken rule of a stack,
+-- The effect of each verdict on the data. `known` is a failure that known findings explain (trial.known). `other` is neither kept nor lost: repaired by fsck, a broken rule of a stack,
 -- a hang, an oops, a recovery that is not idempotent, or a failure of the harness. `must` is the required outcome of a control.
 WITH judged AS (
   SELECT *, coalesce(control, CASE expected WHEN 'loss' THEN 'lose' END) AS must, CASE
+      WHEN known <> '' THEN 'known'
       WHEN verdict IN ('clean', 'replayed') THEN verdict
       WHEN verdict IN ('lost-synced-data', 'silent-loss', 'wrong-data', 'stale-data', 'zero-length', 'resurrected',
                        'non-atomic-rename', 'unmountable', 'not-repairable') THEN 'lost'
@@ -30,13 +31,13 @@ WITH judged AS (
 -- A cell is judged as a whole. `clean` requires that every trial is clean or replayed; `any` has no requirement. A
 -- control that must `lose` requires losses in at least three trials (in all, if there are fewer), or in one trial of
 -- which many crash states were explored. `damage` requires one trial with loss, with damage that the check found, or
--- with a broken rule of its stack. `keep` requires that every trial is clean or replayed; `keep-after-fsck` also
--- permits repairs.
+-- with a broken rule of its stack. `keep` requires that every trial is clean or replayed, or that known findings explain
+-- its failures; `keep-after-fsck` also permits repairs.
 , cell AS (
   SELECT filesystem, variant, device, workload, expected, must, count(*) AS trials,
     sum(outcome = 'clean') AS clean, sum(outcome = 'replayed') AS replayed,
-    sum(outcome = 'lost') AS lost, sum(outcome = 'other') AS other, sum(verdict = 'repaired-by-fsck') AS repaired,
-    sum(verdict = 'broken-rule') AS broken_rule,
+    sum(outcome = 'lost') AS lost, sum(outcome = 'other') AS other, sum(outcome = 'known') AS known,
+    sum(verdict = 'repaired-by-fsck') AS repaired, sum(verdict = 'broken-rule') AS broken_rule,
     sum(verdict IN ('lost-synced-data', 'silent-loss')) AS lost_synced,
     sum(verdict = 'harness-error') AS harness_errors,
     sum(cut_at_ns IS NULL AND device <> 'stage') AS uncut, sum(late) AS late,
@@ -45,12 +46,12 @@ WITH judged AS (
 kept AS (
   SELECT *, CASE WHEN must = 'lose' THEN lost >= losses_needed
       WHEN must = 'damage' THEN lost + repaired + broken_rule >= 1
-      WHEN must = 'keep-after-fsck' THEN clean + replayed + repaired = trials
-      WHEN must = 'keep' OR expected = 'clean' THEN clean + replayed = trials END AS met
+      WHEN must = 'keep-after-fsck' THEN clean + replayed + repaired + known = trials
+      WHEN must = 'keep' OR expected = 'clean' THEN clean + replayed + known = trials END AS met
   FROM cell)
 SELECT *,
   CASE WHEN met IS NULL OR met THEN 0 WHEN must = 'lose' THEN trials - lost WHEN must = 'damage' THEN trials
-    WHEN must = 'keep-after-fsck' THEN trials - clean - replayed - repaired ELSE trials - clean - replayed END AS unexpected
+    WHEN must = 'keep-after-fsck' THEN trials - clean - replayed - repaired - known ELSE trials - clean - replayed - known END AS unexpected
 FROM kept ORDER BY must IS NULL, filesystem, variant, device, workload, expected, must;
 
 -- name: trials
@@ -80,6 +81,34 @@ FROM trial t LEFT JOIN crash_state c ON c.trial_id = t.id LEFT JOIN failure x ON
 WHERE t.run_id = :run AND t.device = 'stage'
 GROUP BY t.filesystem, t.variant, t.workload, t.control
 ORDER BY t.control IS NULL, t.filesystem, t.variant, t.workload, t.control;
+
+-- name: stacks
+-- after: judged
+-- The cells of a run that tested file systems on stacks of block devices. `failed` counts the states that broke a promise.
+-- `verdict` is in words: the finding that explains the failures, or their cause.
+, cell AS (
+  SELECT filesystem, substr(filesystem, instr(filesystem, ':') + 1) AS below, variant, workload, must, count(*) AS trials,
+    sum(outcome IN ('clean', 'replayed')) AS kept, sum(outcome = 'lost') AS lost, sum(verdict = 'broken-rule') AS broken,
+    sum(outcome = 'known') AS explained, max(known) AS known, max(cause) AS cause, sum(wall_ms) / 1000 AS seconds,
+    max(iif(outcome IN ('clean', 'replayed', 'known'), '', verdict || ': ' || summary)) AS failure,
+    sum((SELECT count(*) FROM crash_state c WHERE c.trial_id = judged.id)) AS states,
+    sum((SELECT count(*) FROM crash_state c WHERE c.trial_id = judged.id AND c.verdict NOT IN ('clean', 'replayed'))) AS failed
+  FROM judged
+  WHERE device = 'stage' AND EXISTS (SELECT 1 FROM trial WHERE run_id = :run AND instr(filesystem, ':') > 0)
+  GROUP BY filesystem, variant, workload, must)
+SELECT iif(instr(filesystem, ':') = 0, '', substr(below, 1, instr(below || '@', '@') - 1)) AS stack,
+  substr(filesystem, 1, min(instr(filesystem || ':', ':'), instr(filesystem || '@', '@')) - 1) AS fs,
+  iif(instr(below, '@') = 0, 'default', substr(below, instr(below, '@') + 1)) AS kernel, workload, variant, states, failed,
+  CASE WHEN must = 'lose' AND lost > 0 THEN 'control: lost, as it must'
+    WHEN must = 'damage' AND lost + broken > 0 THEN 'control: failed, as it must'
+    WHEN must IN ('lose', 'damage') THEN 'CONTROL WITHOUT EFFECT'
+    WHEN kept = trials THEN 'kept'
+    WHEN kept + explained = trials THEN 'known failure ' || known
+    WHEN must IS NULL THEN 'lost (nothing promised)' ELSE 'FAILED' END
+  || CASE WHEN kept = trials OR must = 'lose' THEN '' WHEN cause <> '' THEN ': ' || cause
+    WHEN explained = 0 AND failure <> '' THEN ': ' || failure ELSE '' END AS verdict,
+  round(seconds, 1) AS seconds
+FROM cell ORDER BY coalesce(must, '') IN ('lose', 'damage'), stack, fs, variant, workload, kernel, must;
 
 -- name: coverage
 -- The share of each strategy's states that was checked. `space` can be very large (2^n subsets of n writes).
