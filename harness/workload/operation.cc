@@ -1,5 +1,6 @@
-// Parses and formats operations as text (operation.h). The signature of an operation
-// (operation_table.h) has one letter for each argument. One loop can thus format all operations, and another one can parse them.
+// Parses and formats operations as text (operation.h). The signature of an operation has one letter
+// for each argument (operation_table.h). One loop can thus format all operations, and another one
+// can parse them.
 #include "harness/workload/operation.h"
 
 #include <fmt/format.h>

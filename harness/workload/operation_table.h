@@ -12,7 +12,7 @@
 
 namespace headcrash::workload {
 
-/// What must exist before an operation so that a correct file system can execute it. Draft checks
+/// The objects that a correct file system needs to execute an operation. Draft checks
 /// this.
 enum class Precondition : std::uint8_t {
   nothing,
