@@ -49,12 +49,14 @@ Result<void> parse_timing_clock(const StrictTable& table, std::string& clock) {
 }
 
 Result<void> read_one_device(const StrictTable& table, Bench& bench) {
-  TRY(table.only({"name", "profiles", "size", "write-cache", "clock"}));
+  TRY(table.only(profiles::with_device_options({"name", "profiles", "size", "clock"},
+                                               profiles::PowerCuts::never)));
   BenchDevice like{.size_bytes = std::uint64_t{512} << 20, .clock = bench.clock};
   std::vector<std::string> profiles;
   for (const auto& read :
        {table.take("name", like.name), table.take("profiles", profiles),
-        table.take_size("size", like.size_bytes), parse_timing_clock(table, like.clock)}) {
+        table.take_size("size", like.size_bytes), parse_timing_clock(table, like.clock),
+        profiles::read_device_options(table, like.options, profiles::PowerCuts::never)}) {
     if (!read) return read;
   }
   if (profiles.empty())
@@ -65,11 +67,6 @@ Result<void> read_one_device(const StrictTable& table, Bench& bench) {
   if (like.name.find('/') != std::string::npos)
     return fail(table.subject("name"), "contains a '/', which separates the parts of a trial's key",
                 "use '-' instead");
-  if (table.has("write-cache")) {
-    bool on = false;
-    TRY(table.take("write-cache", on));
-    like.write_cache = on;
-  }
   for (const std::string& profile : profiles) {
     const auto summary = profiles::summarise_profile(profile);
     if (!summary) return within(table.subject("profiles"), summary.error());
@@ -370,9 +367,7 @@ Result<void> check_kind_of_time(const StrictTable& root, const Bench& bench) {
 
 Result<void> read_clocks(const StrictTable& root, Bench& bench) {
   TRY(parse_timing_clock(root, bench.clock));
-  TRY(root.take("setup-clock", bench.setup_clock));
-  const auto parsed = profiles::parse_clock(bench.setup_clock, root.subject("setup-clock"));
-  return parsed ? Result<void>{} : forward_error(parsed);
+  return profiles::take_clock(root, "setup-clock", bench.setup_clock);
 }
 
 }  // namespace

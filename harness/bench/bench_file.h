@@ -19,6 +19,8 @@
 #include "harness/run/guest_kind.h"
 #include "harness/workload/timed/timed_workload.h"
 #include "plugin/base/result.h"
+#include "plugin/profiles/clock_text.h"
+#include "plugin/profiles/device_options.h"
 
 namespace headcrash::bench {
 
@@ -26,8 +28,8 @@ struct BenchDevice {
   std::string name;  ///< name in keys and in the database; by default the profile's name
   std::string profile;
   std::uint64_t size_bytes = 0;
-  std::optional<bool> write_cache;  ///< nullopt for the profile's setting
-  std::string clock;                ///< clock during measured phases: "real" or "real:K"
+  profiles::DeviceOptions options{};
+  std::string clock;  ///< clock during measured phases: "real" or "real:K"
 };
 
 /// A workload with a specific value for each parameter. A workload of the file with lists of values
@@ -70,7 +72,7 @@ struct Bench {
   bool virtual_time = false;
   double charge = 0;  ///< virtual nanoseconds charged per nanosecond of host processor time
   std::string clock = "real";  ///< default for devices that do not set a clock
-  std::string setup_clock = "off";
+  profiles::Clock setup_clock = profiles::kClockOff;
   bool quiescence = true;  ///< after each measured phase, wait until all data has been written
   std::int64_t memory_mib = 384;
   /// Time limit for a phase or command. A phase or command that takes longer counts as a hang.

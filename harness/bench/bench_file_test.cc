@@ -199,7 +199,7 @@ TEST(BenchFile, DevicesWithTheSameProfileNeedNames) {
   const auto bench = parse_bench(kGood + second + "name = \"cached\"\n", "mine.toml");
   ASSERT_TRUE(bench) << bench.error().message();
   EXPECT_EQ(bench->devices.back().name, "cached");
-  EXPECT_EQ(bench->devices.back().write_cache, true);
+  EXPECT_EQ(bench->devices.back().options.write_cache, true);
 }
 
 TEST(BenchFile, TheDigestDependsOnlyOnTheFile) {

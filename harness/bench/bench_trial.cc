@@ -86,6 +86,10 @@ class BenchTrial {
     base::Stopwatch watch;
     GuestCounters guest;
   };
+  /// Returns the device's clock if `timed`, otherwise the setup clock.
+  std::string clock_of(bool timed) const {
+    return timed ? cell_.device->clock : profiles::clock_text(bench_.setup_clock);
+  }
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
   /// Ends a phase and stores it under `name`. `measure` contains the guest's results; end_phase()
   /// adds the device's results.
@@ -151,15 +155,16 @@ void BenchTrial::describe() {
 }
 
 Result<void> BenchTrial::start_device() {
-  TRY(auto started, run::start_trial_machine({.disk = {.profile = cell_.device->profile,
-                                                       .size_bytes = cell_.device->size_bytes,
-                                                       .write_cache = cell_.device->write_cache,
-                                                       .virtual_time = bench_.virtual_time,
-                                                       .charge = bench_.charge,
-                                                       .clock = bench_.setup_clock,
-                                                       .seed = plan_.seed},
-                                              .log_profile = {}},
-                                             *cell_.filesystem, context_.scratch));
+  TRY(auto started,
+      run::start_trial_machine({.disk = {.machine = {.profile = cell_.device->profile,
+                                                     .size_bytes = cell_.device->size_bytes,
+                                                     .options = cell_.device->options,
+                                                     .clock = bench_.setup_clock,
+                                                     .seed = plan_.seed},
+                                         .virtual_time = bench_.virtual_time,
+                                         .charge = bench_.charge},
+                                .log_profile = {}},
+                               *cell_.filesystem, context_.scratch));
   device_ = std::move(started);
   setup_.emplace(device_->control(), record_.phases);
   return {};
@@ -262,7 +267,7 @@ Result<double> BenchTrial::wait_until_quiet() {
 
 Result<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label, bool measured) {
   tell(label);
-  TRY(device_->set_clock(measured ? cell_.device->clock : bench_.setup_clock));
+  TRY(device_->set_clock(clock_of(measured)));
   if (measured && !settled_) {
     TRY(settle());
     TRY(wait_until_quiet());
@@ -332,8 +337,7 @@ Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase)
     return fail(phase.name, answer->value("error", "") + (refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
-  const double slower =
-      slowdown(phase.measured || bench_.virtual_time ? cell_.device->clock : bench_.setup_clock);
+  const double slower = slowdown(clock_of(phase.measured || bench_.virtual_time));
   TRY(auto measure, measure_from_answer(*answer, slower, metrics));
   measure.label = phase.name;
   measure.measured = phase.measured;

@@ -68,7 +68,8 @@ Result<void> read_stage(const StrictTable& root, Campaign& campaign,
                         ExplorationDefaults& defaults) {
   TRY(const auto table, root.table("device"));
   if (!table) return {};
-  for (const char* key : {"log-profile", "write-cache", "tear", "clock", "setup-clock"}) {
+  for (const std::string& key :
+       profiles::with_device_options({"log-profile", "clock", "setup-clock"})) {
     if (table->has(key)) {
       return fail(
           table->subject(key),
@@ -93,22 +94,14 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
                 "use profiles = [\"hp-c2447\"] under [device]");
   }
   const StrictTable& device = *table;
-  TRY(device.only({"profiles", "log-profile", "size", "write-cache", "tear", "faults", "clock",
-                   "setup-clock"}));
+  TRY(device.only(profiles::with_device_options(
+      {"profiles", "log-profile", "size", "faults", "clock", "setup-clock"})));
   for (const auto& read :
        {device.take("profiles", campaign.profiles), device.take_size("size", campaign.size_bytes),
         device.take("log-profile", campaign.log_profile), device.take("faults", campaign.faults),
-        device.take("clock", campaign.clock), device.take("setup-clock", campaign.setup_clock)}) {
+        device.take("clock", campaign.clock),
+        profiles::read_device_options(device, campaign.device_options)}) {
     if (!read) return read;
-  }
-  if (device.has("write-cache")) {
-    bool on = false;
-    TRY(device.take("write-cache", on));
-    campaign.write_cache = on;
-  }
-  if (device.has("tear")) {
-    TRY(device.take("tear", campaign.tear));
-    TRY(profiles::parse_tear(campaign.tear, device.subject("tear")));
   }
   TRY(check_profiles(device, campaign));
   if (device.has("log-profile")) {
@@ -121,11 +114,8 @@ Result<void> read_device(const StrictTable& root, Campaign& campaign) {
     if (const auto parsed = model::parse_fault(fault); !parsed)
       return fail(device.subject("faults"), parsed.error().message());
   }
-  for (const auto& [key, clock] : {std::pair<const char*, std::string&>{"clock", campaign.clock},
-                                   {"setup-clock", campaign.setup_clock}}) {
-    TRY(profiles::parse_clock(clock, device.subject(key)));
-  }
-  return {};
+  TRY(profiles::parse_clock(campaign.clock, device.subject("clock")));
+  return profiles::take_clock(device, "setup-clock", campaign.setup_clock);
 }
 
 Result<void> read_workload(const StrictTable& root, Campaign& campaign) {

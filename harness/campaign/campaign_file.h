@@ -10,6 +10,8 @@
 #include "fs-adapters/linux/adapter.h"
 #include "harness/campaign/exploration_file.h"
 #include "plugin/base/result.h"
+#include "plugin/profiles/clock_text.h"
+#include "plugin/profiles/device_options.h"
 
 namespace headcrash::campaign {
 
@@ -26,15 +28,12 @@ struct Campaign {
   /// Profile of the log disks. If empty, log disks have the same profile as the disks of the file
   /// systems.
   std::string log_profile;
-  /// Whether the drives' write cache is on; nullopt to use the profile's setting.
-  std::optional<bool> write_cache;
-  /// The fate of the sectors that are being written when the power is cut
-  /// (plugin/model/core/tear.h); empty to use the profile's setting.
-  std::string tear;
+  profiles::DeviceOptions device_options;
   /// Faults to inject when the workload starts, in the text form of plugin/model/faults/faults.h.
   std::vector<std::string> faults;
   bool virtual_time = false;  ///< runs guests under user-mode Linux; both clocks are then unused
-  std::string clock = "real", setup_clock = "off";
+  std::string clock = "real";
+  profiles::Clock setup_clock = profiles::kClockOff;
   std::string workload = "small-files";
   std::int64_t rounds = 60;
   std::uint64_t fill_bytes = 0;  ///< total size of the files that fill the disk before the workload

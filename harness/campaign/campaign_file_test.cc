@@ -209,11 +209,12 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Campaign, TearOverridesTheProfilesSetting) {
   const std::string text = "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n";
-  EXPECT_EQ(parse_campaign(text, "mine.toml")->tear, "") << "the profile's setting applies";
+  EXPECT_FALSE(parse_campaign(text, "mine.toml")->device_options.tear)
+      << "the profile's setting applies";
   for (const std::string word : {"silent", "any", "unreadable"}) {
     const auto campaign = parse_campaign(text + "tear = '" + word + "'", "mine.toml");
     ASSERT_TRUE(campaign) << campaign.error().message();
-    EXPECT_EQ(campaign->tear, word);
+    EXPECT_EQ(campaign->device_options.tear, model::parse_tear(word));
   }
 }
 

@@ -96,6 +96,23 @@ class UnknownValue : public CLI::ParseError {
   headcrash::Error error_;
 };
 
+/// Adds the option --NAME of a table row. `set` parses a value; if it fails, parsing throws
+/// UnknownValue. A `boolean` option accepts only "on" and "off". Returns the option.
+template <class Row>
+CLI::Option* add_row(CLI::App& command, const Row& row,
+                     std::function<Result<void>(const std::string& value)> set) {
+  CLI::Option* const option = command.add_option_function<std::vector<std::string>>(
+      "--" + std::string(row.name),
+      [set = std::move(set)](const std::vector<std::string>& values) {
+        for (const std::string& value : values)
+          if (const auto done = set(value); !done) throw UnknownValue(done.error());
+      },
+      std::string(row.help));
+  option->type_name("TEXT")->allow_extra_args(false);
+  if (row.boolean) accept_only(option, {"on", "off"});
+  return option;
+}
+
 /// Returns a validator that accepts numbers from `low` to `high`. Help texts show its description.
 template <class Number>
 CLI::Validator between(Number low, Number high) {

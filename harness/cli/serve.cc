@@ -19,7 +19,7 @@
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/size.h"
 #include "plugin/model/core/simulation.h"
-#include "plugin/profiles/stack.h"
+#include "plugin/servers/emulation/settings.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::cli {
@@ -31,16 +31,17 @@ constexpr const char* kDefaultProfile = "hp-c2447";
 constexpr const char* kDefaultClock = "real";
 
 struct ServeArguments {
-  std::string profile, machine, size, store, record, socket, vhost_user, memory, control,
-      clock = kDefaultClock, write_cache, tear, cut;
-  std::vector<std::string> faults;
-  std::uint64_t seed = 1;
+  emulation::Settings machine;  ///< the options that are rows of emulation::parameters()
+  std::string socket, vhost_user, memory, control;
   std::string states, state;
   std::optional<double> charge;
   bool as_json = false, virtual_time = false;
   std::vector<std::string> command;
 
-  std::string name() const { return machine.empty() ? profile : machine; }
+  bool has(std::string_view parameter) const {
+    return std::ranges::find(machine.given, parameter) != machine.given.end();
+  }
+  std::string name() const { return machine.machine ? machine.machine->string() : machine.profile; }
 };
 
 /// A device of the machine, as described by the server.
@@ -51,35 +52,14 @@ struct Attached {
   std::vector<std::string> qemu;
 };
 
+/// Checks the combination of the options, and adds the default profile.
 Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
-  if (!arguments.machine.empty() && !(arguments.profile.empty() && arguments.size.empty() &&
-                                      arguments.write_cache.empty() && arguments.tear.empty())) {
-    return fail("--machine", "cannot be combined with --profile, --size, --write-cache or --tear",
-                "set these options in the machine file, for each device");
-  }
-  if (arguments.machine.empty() && arguments.profile.empty()) arguments.profile = kDefaultProfile;
-  device::ServedDeviceSpec spec{.profile = arguments.profile,
-                                .clock = arguments.clock,
-                                .seed = arguments.seed,
-                                .cut = arguments.cut,
-                                .faults = arguments.faults};
-  if (!arguments.machine.empty()) spec.machine = fs::absolute(arguments.machine);
-  if (!arguments.write_cache.empty()) spec.write_cache = arguments.write_cache == "on";
-  if (!arguments.tear.empty()) {
-    TRY(profiles::parse_tear(arguments.tear, "--tear"));
-    spec.tear = arguments.tear;
-  }
-  if (!arguments.size.empty()) {
-    TRY(const auto size, base::parse_size(arguments.size, "--size"));
-    if (size == 0)
-      return fail("--size", "0 is not a valid disk size",
-                  "omit --size to use the whole drive, or use, for example, 512M");
-    spec.size_bytes = size;
-  }
-  if (!arguments.store.empty()) spec.store = fs::absolute(arguments.store);
-  if (!arguments.record.empty()) spec.recording = fs::absolute(arguments.record);
+  emulation::Settings& machine = arguments.machine;
+  if (!machine.machine && machine.profile.empty()) machine.profile = kDefaultProfile;
+  TRY(machine.check("--"));
+  device::ServedDeviceSpec spec{.machine = machine};
   if (!arguments.socket.empty()) spec.socket = fs::absolute(arguments.socket);
-  if (!arguments.control.empty()) spec.control_socket = fs::absolute(arguments.control);
+  if (!arguments.control.empty()) spec.machine.control = fs::absolute(arguments.control);
   return spec;
 }
 
@@ -162,7 +142,7 @@ std::vector<StateDisk> disks_of_state(const ServeArguments& arguments,
         .physical_sector_bytes = device.physical_sector_sectors * model::kSectorBytes};
     disks.push_back({device.name, at, vm::qemu_disk_arguments(disk, disks.size())});
   };
-  if (!arguments.machine.empty()) {
+  if (arguments.machine.machine) {
     add(header.devices.front());
   } else {
     for (const record::RecordedDevice& one : header.devices)
@@ -183,10 +163,10 @@ void report_state(const ServeArguments& arguments, const std::string& state,
            {"devices", std::move(list)},
            {"qemu", words}});
   } else {
+    const auto& record = arguments.machine.record;
     fmt::print("Serving state {} of {}. Writes to it are {}. Press Ctrl-C to stop.\n\nFor QEMU:\n",
                state, arguments.states,
-               arguments.record.empty() ? "discarded when the server ends"
-                                        : "recorded in " + arguments.record);
+               record ? "recorded in " + record->string() : "discarded when the server ends");
     for (const StateDisk& disk : disks) fmt::print("  {}\n", shell_line(disk.qemu));
     fmt::print("\nFor other clients:\n");
     for (const StateDisk& disk : disks)
@@ -197,11 +177,12 @@ void report_state(const ServeArguments& arguments, const std::string& state,
 
 /// Returns true if an option that applies only to emulated hardware is given.
 bool describes_hardware(const ServeArguments& arguments) {
-  return !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
-         !arguments.socket.empty() || !arguments.vhost_user.empty() || !arguments.memory.empty() ||
-         arguments.virtual_time || arguments.charge || !arguments.control.empty() ||
-         !arguments.write_cache.empty() || !arguments.tear.empty() || !arguments.cut.empty() ||
-         !arguments.faults.empty();
+  const auto for_states = [](std::string_view name) {
+    return name == "machine" || name == "record";
+  };
+  return !std::ranges::all_of(arguments.machine.given, for_states) || !arguments.socket.empty() ||
+         !arguments.vhost_user.empty() || !arguments.memory.empty() || arguments.virtual_time ||
+         arguments.charge || !arguments.control.empty();
 }
 
 /// Serves one state of a recording as a disk. Only a stack above the media, such as an array, is
@@ -223,9 +204,11 @@ int serve_one_state(const ServeArguments& arguments) {
   if (!folder) return report_error(folder.error(), arguments.as_json);
   const auto server = device::StateServer::start(1, folder->path());
   if (!server) return report_error(server.error(), arguments.as_json);
-  device::StageLoad load{
-      .stage = 0, .recording = arguments.states, .state = state, .machine = arguments.machine};
-  if (!arguments.record.empty()) load.record = arguments.record;
+  const device::StageLoad load{.stage = 0,
+                               .recording = arguments.states,
+                               .state = state,
+                               .record = arguments.machine.record,
+                               .machine = arguments.machine.machine.value_or(fs::path())};
   if (const auto loaded = (*server)->load(load); !loaded)
     return report_error(loaded.error(), arguments.as_json);
 
@@ -242,7 +225,7 @@ int serve_one_state(const ServeArguments& arguments) {
   }
   // Ctrl-C also sends SIGINT to the server, which then completes the recording and exits by itself.
   const bool ends_by_itself = interrupted();
-  if (!arguments.record.empty() && !ends_by_itself)
+  if (load.record && !ends_by_itself)
     if (const auto sealed = (*server)->seal(0); !sealed)
       return report_error(sealed.error(), arguments.as_json);
   if (const auto stopped = (*server)->stop(); !stopped && !ends_by_itself)
@@ -261,7 +244,7 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
   if (arguments.virtual_time && !arguments.memory.empty())
     return refuse({"--memory", "applies only to QEMU, but --virtual-time is for user-mode Linux",
                    "omit --memory, and pass mem=SIZE to the guest"});
-  if (arguments.virtual_time && arguments.clock != kDefaultClock)
+  if (arguments.virtual_time && arguments.has("clock"))
     return refuse({"--clock",
                    "cannot be combined with --virtual-time, where the guest controls the clock",
                    "omit one of these options"});
@@ -283,11 +266,12 @@ int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec m
     return refuse({"--memory", arguments.memory + " is not a whole number of MiB",
                    "use, for example, 512M or 2G"});
   const fs::path socket = fs::absolute(arguments.vhost_user);
-  if (!machine.control_socket) machine.control_socket = socket.string() + ".control";
-  return serve_vhost({.machine = std::move(machine),
+  if (!machine.machine.control) machine.machine.control = socket.string() + ".control";
+  if (arguments.virtual_time)
+    machine.machine.clock = {.kind = emulation::Clock::Kind::virtual_time};
+  return serve_vhost({.machine = std::move(machine.machine),
                       .socket = socket,
                       .guest_memory_mib = *memory / kMiB,
-                      .virtual_time = arguments.virtual_time,
                       .charge = arguments.charge.value_or(0),
                       .name = arguments.name(),
                       .as_json = arguments.as_json,
@@ -351,44 +335,24 @@ void add_serve(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "serve", "Serves an emulated disk over NBD or vhost-user and prints how to attach it");
   const auto arguments = std::make_shared<ServeArguments>();
-  command
-      ->add_option(
-          "--profile", arguments->profile,
-          "Drive, array or cache: a built-in name (headcrash list profiles) or a .toml file")
-      ->default_str(kDefaultProfile);
-  command->add_option(
-      "--machine", arguments->machine,
-      "File that describes several devices with a common clock, recording and power supply; with "
-      "--states: the array on top of the state's media");
-  command
-      ->add_option("--fault", arguments->faults,
-                   "Fault as KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--size", arguments->size,
-                      "Size of the disk, for example 1G; default: the whole drive");
-  command->add_option("--store", arguments->store,
-                      "Folder for the contents of the disks; default: kept in memory");
-  command->add_option("--record", arguments->record, "Record all events to this file");
-  command
-      ->add_option("--clock", arguments->clock,
-                   "Clock: real, real:K (K times slower than real time) or off (no delays)")
-      ->capture_default_str();
-  accept_only(command->add_option("--write-cache", arguments->write_cache,
-                                  "The drives' volatile write cache; default: the profile's"),
-              {"on", "off"});
-  command->add_option(
-      "--tear", arguments->tear,
-      "State of the sector under the head after a power cut: silent (old and new bytes mixed), "
-      "any, or unreadable; default: the profile's");
-  command->add_option("--cut", arguments->cut,
-                      "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
+  for (const emulation::Parameter& row : emulation::parameters()) {
+    if (!row.in_serve) continue;
+    CLI::Option* const option =
+        add_row(*command, row, [arguments, name = row.name](const std::string& value) {
+          return arguments->machine.set(name, value, "--");
+        });
+    if (row.name == "profile") option->default_str(kDefaultProfile);
+    if (row.name == "machine")
+      option->description(std::string(row.help) +
+                          "; with --states: the array on top of the state's media");
+    if (row.name == "clock") option->default_str(kDefaultClock);
+    if (row.name == "seed") option->default_str("1")->type_name("UINT");
+  }
   command->add_option("--states", arguments->states,
                       "Serve a crash state of this recording, instead of emulating hardware");
   command->add_option(
       "--state", arguments->state,
       "Crash state, for example w1234-17; default: the last one, which contains all writes");
-  command->add_option("--seed", arguments->seed, "Seed of all random choices")
-      ->capture_default_str();
   command->add_option("--socket", arguments->socket,
                       "NBD socket; default: a socket in a folder that is removed when the server "
                       "ends");

@@ -11,7 +11,6 @@
 
 #include "harness/cli/attach.h"
 #include "harness/cli/command.h"
-#include "harness/device/parameters.h"
 #include "plugin/servers/emulation/served_machine.h"
 #include "plugin/servers/timetravel/calendar.h"
 #include "plugin/servers/timetravel/emulated_hardware.h"
@@ -45,7 +44,6 @@ class InterruptsBlocked {
 };
 
 struct Served {
-  emulation::Settings settings;
   std::unique_ptr<emulation::ServedMachine> machine;
   /// Declared before `calendar`, which uses it.
   std::unique_ptr<timetravel::EmulatedHardware> hardware;
@@ -57,25 +55,18 @@ struct Served {
 /// serves nothing yet.
 Result<Served> open(const ServeVhost& what) {
   Served served;
-  for (const std::string& parameter : device::parameters_of(what.machine)) {
-    const std::size_t equals = parameter.find('=');
-    TRY(served.settings.set(parameter.substr(0, equals), parameter.substr(equals + 1)));
-  }
-  served.settings.control = what.machine.control_socket;
-  if (what.virtual_time) served.settings.clock = {.kind = emulation::Clock::Kind::virtual_time};
-  TRY(served.settings.check());
-  TRY(auto hardware, emulation::load_hardware(served.settings));
+  TRY(auto hardware, emulation::load_hardware(what.machine));
   std::vector<std::string> names;
   names.reserve(hardware.plan.devices.size());
   for (const auto& device : hardware.plan.devices) names.push_back(device.name);
-  if (what.virtual_time) {
+  if (what.virtual_time()) {
     TRY(auto calendar, timetravel::Calendar::listen(what.socket, names));
     served.calendar = std::move(calendar);
   } else {
     TRY(auto disks, vhost::MachineServer::listen(what.socket, names));
     served.disks = std::move(disks);
   }
-  TRY(auto machine, emulation::ServedMachine::open(served.settings, std::move(hardware)));
+  TRY(auto machine, emulation::ServedMachine::open(what.machine, std::move(hardware)));
   served.machine = std::move(machine);
   return served;
 }
@@ -107,7 +98,7 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
   emulation::Emulation& machine = served.machine->emulation();
   const fs::path& marks = served.disks->mark_socket();
   const std::vector<std::string> mark_words = disk_words("hcmark", marks, 1);
-  const std::string control = what.machine.control_socket->string();
+  const std::string control = what.machine.control->string();
   if (what.as_json) {
     nlohmann::json list = nlohmann::json::array();
     std::vector<std::string> words = memory;
@@ -155,7 +146,7 @@ std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
 void report_how_to_start(const ServeVhost& what, Served& served,
                          const std::vector<std::string>& words) {
   emulation::Emulation& machine = served.machine->emulation();
-  const std::string control = what.machine.control_socket->string();
+  const std::string control = what.machine.control->string();
   const std::string agent = served.calendar->agent_socket().string();
   if (what.as_json) {
     nlohmann::json list = nlohmann::json::array();
@@ -240,8 +231,8 @@ int serve_vhost(const ServeVhost& what) {
   }
   int exit_code = kFine;
   if (started)
-    exit_code = what.virtual_time ? serve_virtual_until_the_end(what, *served)
-                                  : serve_until_the_end(what, *served);
+    exit_code = what.virtual_time() ? serve_virtual_until_the_end(what, *served)
+                                    : serve_until_the_end(what, *served);
   served->machine->shut_down();  // completes pending requests, so that the sessions can end
   if (served->disks) served->disks->stop();
   if (served->calendar) served->calendar->stop();

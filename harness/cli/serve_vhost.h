@@ -8,20 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "harness/device/served_device.h"
+#include "plugin/servers/emulation/settings.h"
 
 namespace headcrash::cli {
 
 struct ServeVhost {
-  device::ServedDeviceSpec machine;  ///< `machine.socket` is not used
+  emulation::Settings machine;  ///< must name a control socket
   /// Socket of the first disk. For the sockets of the other disks, see
   /// plugin/servers/vhost/machine_server.h.
   std::filesystem::path socket;
   /// Size of the guest's memory in MiB. QEMU shares this memory with the server.
   std::uint64_t guest_memory_mib = 0;
-  /// If true, serves in virtual time: the server controls the guest's clock
-  /// (plugin/servers/timetravel/calendar.h).
-  bool virtual_time = false;
   /// Guest seconds charged for each second of host processor time; 0 for no charge.
   double charge = 0;
   std::string name;  ///< name of the machine in messages
@@ -29,6 +26,9 @@ struct ServeVhost {
   /// Command that starts the guest. The options that attach the disks are appended to the command.
   /// If the command is empty, serve_vhost() prints the options.
   std::vector<std::string> command;
+
+  /// True if the server controls the guest's clock (plugin/servers/timetravel/calendar.h).
+  bool virtual_time() const { return machine.clock.kind == emulation::Clock::Kind::virtual_time; }
 };
 
 /// Serves until it is interrupted or until the command has exited. Returns the exit code.

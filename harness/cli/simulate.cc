@@ -25,7 +25,8 @@ using nlohmann::json;
 using std::chrono::steady_clock;
 
 struct SimulateArguments {
-  std::string profile, machine, size, write_cache, trace, format, random, csv;
+  std::string profile, machine, size, trace, format, random, csv;
+  profiles::DeviceOptions options;
   std::vector<std::string> faults;
   std::uint64_t seed = 1;
   std::uint32_t queue = 0;
@@ -50,12 +51,11 @@ Result<profiles::MachineFile> machine_of(const SimulateArguments& arguments) {
     machine = *std::move(file);
   } else {
     TRY(auto stack, profiles::load_stack(arguments.profile));
-    profiles::MachineDevice device{"hd0", std::move(stack), std::nullopt, std::nullopt};
+    profiles::MachineDevice device{"hd0", std::move(stack), {}, arguments.options};
     if (!arguments.size.empty()) {
       TRY(const auto size, base::parse_size(arguments.size, "--size"));
       device.size_bytes = size;
     }
-    if (!arguments.write_cache.empty()) device.write_cache = arguments.write_cache == "on";
     machine.devices.push_back(std::move(device));
   }
   for (const std::string& text : arguments.faults) {
@@ -254,7 +254,8 @@ int simulate(const SimulateArguments& arguments) {
                          "choose a device: headcrash list profiles"},
                         arguments.as_json);
   }
-  if (!arguments.machine.empty() && !(arguments.size.empty() && arguments.write_cache.empty())) {
+  if (!arguments.machine.empty() &&
+      !(arguments.size.empty() && profiles::toml_of(arguments.options).empty())) {
     return report_error({"--machine", "cannot be combined with --size or --write-cache",
                          "set these options in the machine file, for each device"},
                         arguments.as_json);
@@ -320,9 +321,10 @@ void add_simulate(CLI::App& app, int& exit_code) {
   command->add_option("--machine", a->machine,
                       "Instead of --profile: a .toml file with several devices");
   command->add_option("--size", a->size, "Size, for example 1G; default: the whole device");
-  accept_only(command->add_option("--write-cache", a->write_cache,
-                                  "The drives' volatile write cache; default: the profile's"),
-              {"on", "off"});
+  for (const profiles::DeviceOption& row : profiles::device_options(profiles::PowerCuts::never))
+    add_row(*command, row, [a, row](const std::string& value) {
+      return row.set(a->options, value, "--" + std::string(row.name));
+    });
   command->add_option("--trace", a->trace,
                       "File with one request per line, '-' for standard input");
   accept_only(command->add_option("--format", a->format, format_help()), format_names());

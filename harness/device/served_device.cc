@@ -3,28 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "harness/device/parameters.h"
 #include "harness/device/server_child.h"
 #include "plugin/base/installation.h"
 
 namespace headcrash::device {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> parameters_of(const ServedDeviceSpec& spec) {
-  std::vector<std::string> all{"clock=" + spec.clock, fmt::format("seed={}", spec.seed)};
-  all.push_back(spec.machine ? "machine=" + fs::absolute(*spec.machine).string()
-                             : "profile=" + spec.profile);
-  if (spec.write_cache)
-    all.push_back(fmt::format("write-cache={}", *spec.write_cache ? "on" : "off"));
-  if (!spec.tear.empty()) all.push_back("tear=" + spec.tear);
-  for (const std::string& fault : spec.faults) all.push_back("fault=" + fault);
-  if (spec.size_bytes != 0) all.push_back(fmt::format("size={}", spec.size_bytes));
-  if (!spec.cut.empty()) all.push_back("cut=" + spec.cut);
-  if (spec.store) all.push_back("store=" + fs::absolute(*spec.store).string());
-  if (spec.recording) all.push_back("record=" + fs::absolute(*spec.recording).string());
-  return all;
-}
 
 namespace {
 
@@ -38,22 +22,18 @@ std::vector<std::string> virtual_server(const ServedDeviceSpec& spec, const fs::
                                  "--vhost-user",
                                  socket,
                                  "--control",
-                                 control,
-                                 "--seed",
-                                 std::to_string(spec.seed)};
-  const auto add = [&](const char* option, const std::string& value) {
-    words.insert(words.end(), {option, value});
-  };
-  if (spec.machine) add("--machine", fs::absolute(*spec.machine));
-  if (!spec.machine) add("--profile", spec.profile);
-  if (spec.charge > 0) add("--charge", fmt::format("{}", spec.charge));
-  if (spec.write_cache) add("--write-cache", *spec.write_cache ? "on" : "off");
-  if (!spec.tear.empty()) add("--tear", spec.tear);
-  for (const std::string& fault : spec.faults) add("--fault", fault);
-  if (spec.size_bytes != 0) add("--size", std::to_string(spec.size_bytes));
-  if (!spec.cut.empty()) add("--cut", spec.cut);
-  if (spec.store) add("--store", fs::absolute(*spec.store));
-  if (spec.recording) add("--record", fs::absolute(*spec.recording));
+                                 control};
+  emulation::Settings machine = spec.machine;
+  machine.clock = {};
+  for (const auto& [name, value] : machine.texts()) words.insert(words.end(), {"--" + name, value});
+  if (spec.charge > 0) words.insert(words.end(), {"--charge", fmt::format("{}", spec.charge)});
+  return words;
+}
+
+/// Returns the parameters as nbdkit's words.
+std::vector<std::string> plugin_words(const emulation::Settings& machine) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : machine.texts()) words.push_back(name + "=" + value);
   return words;
 }
 
@@ -74,10 +54,11 @@ Result<std::unique_ptr<ServedDevice>> ServedDevice::start(const ServedDeviceSpec
       .subject = "the emulated device",
       .scratch = scratch,
       .socket = spec.socket.value_or(scratch / (spec.virtual_time ? "vhost.sock" : "nbd.sock")),
-      .control_socket = spec.control_socket.value_or(scratch / "control.sock")};
+      .control_socket = spec.machine.control.value_or(scratch / "control.sock")};
   if (spec.virtual_time) server.argv = virtual_server(spec, server.socket, server.control_socket);
-  TRY(auto child, spec.virtual_time ? ServerChild::start(server)
-                                    : ServerChild::start_nbdkit(server, parameters_of(spec)));
+  TRY(auto child, spec.virtual_time
+                      ? ServerChild::start(server)
+                      : ServerChild::start_nbdkit(server, plugin_words(spec.machine)));
   return std::unique_ptr<ServedDevice>(
       new ServedDevice(std::make_unique<State>(State{std::move(child), spec.virtual_time})));
 }

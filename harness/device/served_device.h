@@ -5,41 +5,26 @@
 // The child dies with this process, even if this process is killed. The destructor stops the server
 // and waits for it; the recording is then complete.
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "harness/device/server_child.h"
+#include "plugin/servers/emulation/settings.h"
 
 namespace headcrash::device {
 
 struct ServedDeviceSpec {
-  std::string profile;  ///< name or path of a .toml file; empty if `machine` is set
-  std::optional<std::filesystem::path> machine;  ///< file that describes several devices
-  std::uint64_t size_bytes = 0;                  ///< 0 for the drive's full size
-  std::optional<bool> write_cache;               ///< nullopt for the profile's setting
-  /// The fate of a sector that is being written when the power is cut (plugin/model/core/tear.h).
-  /// If empty, the profile's setting applies.
-  std::string tear{};
-  bool virtual_time = false;  ///< ignores `clock`
+  /// The parameters of the server. `control` is by default control.sock in the scratch directory.
+  /// In virtual time, `clock` is ignored.
+  emulation::Settings machine;
+  bool virtual_time = false;
   /// Virtual nanoseconds charged per nanosecond of host processor time (timetravel/calendar.h).
   double charge = 0;
-  std::string clock = "real";
-  std::uint64_t seed = 1;
-  std::string cut;                    ///< trigger in its text form; empty for no cut
-  std::vector<std::string> faults{};  ///< each in its text form
-  /// Directory for the disks' contents; unset to keep the contents in memory.
-  std::optional<std::filesystem::path> store;
-  /// File for the recording. Must not exist yet if `store` is also set.
-  std::optional<std::filesystem::path> recording;
   /// Socket through which the disks are served; by default nbd.sock or vhost.sock in the scratch
   /// directory.
-  std::optional<std::filesystem::path> socket;
-  /// The control socket; by default control.sock in the scratch directory.
-  std::optional<std::filesystem::path> control_socket;
+  std::optional<std::filesystem::path> socket{};
 };
 
 class ServedDevice {

@@ -16,22 +16,23 @@ std::string refusal_of(const ServedDeviceSpec& spec) {
   return served ? "" : served.error().message();
 }
 
-TEST(ServedDevice, PassesTheTearSettingToThePlugin) {
+TEST(ServedDevice, PassesTheOptionsToThePlugin) {
   const ServedDeviceSpec good{
-      .profile = "hp-c2447", .size_bytes = 1 << 20, .tear = "unreadable", .clock = "off"};
+      .machine = {.profile = "hp-c2447", .size_bytes = 1 << 20, .clock = profiles::kClockOff}};
   EXPECT_EQ(refusal_of(good), "");
   ServedDeviceSpec bad = good;
-  bad.tear = "unreadble";
-  const std::string message = refusal_of(bad);
-  EXPECT_NE(message.find("unknown tear \"unreadble\""), std::string::npos) << message;
-  EXPECT_NE(message.find("did you mean \"unreadable\""), std::string::npos) << message;
+  bad.machine.options.write_cache = true;
+  bad.machine.profile = "raid5-5";
+  bad.machine.size_bytes = 64 << 20;
+  EXPECT_NE(refusal_of(bad).find("write-cache"), std::string::npos) << refusal_of(bad);
 }
 
 TEST(ServedDevice, PreservesTheKindOfAnError) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);
   const auto served = ServedDevice::start(
-      {.profile = "hp-c2447", .size_bytes = 1 << 20, .clock = "off"}, scratch->path());
+      {.machine = {.profile = "hp-c2447", .size_bytes = 1 << 20, .clock = profiles::kClockOff}},
+      scratch->path());
   ASSERT_TRUE(served) << served.error().message();
   const auto kind_of = [&](const char* kind) {
     const auto refused = (*served)->control().accepted(

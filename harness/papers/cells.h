@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "harness/papers/claim.h"
 #include "harness/papers/run_workload.h"
+#include "results/db/claim.h"
 
 namespace headcrash::experiment {
 

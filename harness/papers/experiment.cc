@@ -82,29 +82,6 @@ db::TrialRecord record_of(const Cell& cell, const std::string& at) {
   return trial;
 }
 
-void add(db::ClaimRecords& records, const ClaimAnswer& answer) {
-  for (const ClaimNumber& n : answer.numbers)
-    records.numbers.push_back({answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit,
-                               n.paper, n.ours, n.remark, n.low, n.high});
-  for (const ClaimRule& r : answer.rules)
-    records.rules.push_back({answer.id, r.text, experiment::name(r.verdict), r.detail,
-                             experiment::name(r.kind), r.executions});
-  for (const Table& t : answer.tables) {
-    for (std::size_t line = 0; line < t.rows.size(); ++line) {
-      for (std::size_t i = 0; i < t.columns.size(); ++i)
-        records.tables.push_back({answer.id, t.name, t.title, static_cast<std::int64_t>(line),
-                                  t.columns[i], t.rows[line].at(i)});
-    }
-  }
-  for (const Plot& p : answer.plots) {
-    for (const Series& s : p.series) {
-      for (const auto& [x, y] : s.points)
-        records.points.push_back(
-            {answer.id, p.name, p.title, p.x, p.y, p.logarithmic_x, s.name, s.from_paper, x, y});
-    }
-  }
-}
-
 std::vector<std::string> names_of(const std::vector<ExperimentSummary>& all) {
   std::vector<std::string> names;
   names.reserve(all.size());
@@ -333,9 +310,7 @@ Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outco
   for (const Cell& cell : outcome.cells) {
     TRY(database.record_trial(*run, record_of(cell, at)));
   }
-  db::ClaimRecords records;
-  for (const ClaimAnswer& answer : outcome.answers) add(records, answer);
-  TRY(database.record_claims(*run, records));
+  TRY(database.record_claims(*run, outcome.answers));
   TRY(database.finish_run(*run));
   return run;
 }

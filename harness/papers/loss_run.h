@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/papers/claim.h"
 #include "harness/papers/modelled_machine.h"
+#include "results/db/claim.h"
 
 namespace headcrash::experiment {
 

@@ -203,7 +203,7 @@ Result<void> ModelledMachine::assemble(Contents contents) {
     devices.push_back({.name = fmt::format("hd{}", i),
                        .stack = with_overrides(*stack, options_),
                        .size_bytes = wanted[i].size_bytes,
-                       .write_cache = wanted[i].write_cache});
+                       .options = {.write_cache = wanted[i].write_cache}});
   }
   TRY(const auto plan, profiles::plan(devices));
   const std::size_t used = options_.system->description().devices;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "harness/papers/cells.h"
-#include "harness/papers/claim.h"
+#include "results/db/claim.h"
 
 namespace headcrash::experiment {
 

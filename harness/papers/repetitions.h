@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "harness/papers/claim.h"
+#include "results/db/claim.h"
 
 namespace headcrash::experiment {
 

@@ -27,16 +27,13 @@ std::string quoted_profile(const std::string& profile) {
 }
 
 std::string machine_text(const TrialMachineSpec& spec, std::uint64_t log_bytes) {
+  const emulation::Settings& machine = spec.disk.machine;
   const auto device = [&](const char* name, const std::string& profile, std::uint64_t bytes) {
-    std::string text = fmt::format("[[device]]\nname = \"{}\"\nprofile = {}\nsize = \"{}\"\n", name,
-                                   quoted_profile(profile), bytes);
-    if (spec.disk.write_cache) text += fmt::format("write-cache = {}\n", *spec.disk.write_cache);
-    if (!spec.disk.tear.empty()) text += fmt::format("tear = \"{}\"\n", spec.disk.tear);
-    return text;
+    return fmt::format("[[device]]\nname = \"{}\"\nprofile = {}\nsize = \"{}\"\n{}", name,
+                       quoted_profile(profile), bytes, profiles::toml_of(machine.options));
   };
-  return device(kDiskName, spec.disk.profile, spec.disk.size_bytes) +
-         device(kLogName, spec.log_profile.empty() ? spec.disk.profile : spec.log_profile,
-                log_bytes);
+  return device(kDiskName, machine.profile, machine.size_bytes.value()) +
+         device(kLogName, spec.log_profile.empty() ? machine.profile : spec.log_profile, log_bytes);
 }
 
 /// Returns the disks that a QEMU guest sees, in device order.
@@ -87,11 +84,10 @@ Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(
   if (!out.flush())
     return fail(file.string(), "cannot be written", "free space in the scratch folder");
   device::ServedDeviceSpec both = spec.disk;
-  both.profile.clear();
-  both.size_bytes = 0;
-  both.write_cache.reset();
-  both.tear.clear();
-  both.machine = file;
+  both.machine.profile.clear();
+  both.machine.size_bytes.reset();
+  both.machine.options = {};
+  both.machine.machine = file;
   return device::ServedDevice::start(both, scratch);
 }
 

@@ -22,7 +22,7 @@
 namespace headcrash::run {
 
 struct TrialMachineSpec {
-  /// Profile, size, cache, tear, clock, seed and recording of the disk. `machine` must be unset.
+  /// A single device with a size, without a machine file.
   device::ServedDeviceSpec disk;
   std::string log_profile;  ///< profile of the log device; empty to use the disk's profile
 };

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "harness/workload/draft.h"
+#include "harness/workload/operation_table.h"
 #include "plugin/base/invariant.h"
 
 namespace headcrash::workload {
@@ -163,22 +164,7 @@ bool is_directory_name(const std::string& path) {
 }
 
 bool changes_names(Kind kind) {
-  switch (kind) {
-    case Kind::create:
-    case Kind::unlink:
-    case Kind::mkdir:
-    case Kind::rmdir:
-    case Kind::link:
-    case Kind::symlink:
-    case Kind::mknod:
-    case Kind::rename:
-    case Kind::rename_noreplace:
-    case Kind::rename_exchange:
-    case Kind::rename_whiteout:
-      return true;
-    default:
-      return false;
-  }
+  return row_of(kind).has(kChangesNames);
 }
 
 /// Returns true if the operation creates an object that fsync cannot open.

@@ -10,7 +10,6 @@
 
 #include "harness/workload/ace.h"
 #include "harness/workload/aged_image.h"
-#include "harness/workload/commit_patterns.h"
 #include "harness/workload/families.h"
 #include "harness/workload/patterns.h"
 #include "harness/workload/random_operations.h"
@@ -97,9 +96,8 @@ Result<std::vector<Operation>> make_list(const WorkloadRequest& request) {
   if (request.name == "random-threads")
     return random_operations(
         {.seed = request.seed, .rounds = request.rounds, .threads = kRandomThreads});
-  for (const auto& make : {pattern, commit_pattern})
-    if (auto list = make(request.name, {.seed = request.seed, .rounds = request.rounds}))
-      return *list;
+  if (auto list = pattern(request.name, {.seed = request.seed, .rounds = request.rounds}))
+    return *std::move(list);
   if (auto list = of_family(request)) return *std::move(list);
   if (const auto name = read_ace_name(request.name)) {
     const Ace& ace = ace_of(name->length, name->words);
@@ -188,9 +186,8 @@ std::vector<WorkloadSummary> known_workloads() {
       {"random-crashes",
        "like random, with power cuts inside the list; the list continues after each cut"},
       {"random-threads", fmt::format("like random, in {} concurrent threads", kRandomThreads)}};
-  for (const auto& group : {patterns(), commit_patterns()})
-    for (const Pattern& each : group)
-      list.push_back({std::string(each.name), std::string(each.title)});
+  for (const Pattern& each : patterns())
+    list.push_back({std::string(each.name), std::string(each.title)});
   for (const Family& each : families())
     list.push_back({std::string(each.name), std::string(each.title)});
   for (int length = 1; length <= Ace::kLongest; ++length) {

@@ -5,12 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <random>
 
-#include "harness/workload/draft.h"
-#include "plugin/base/invariant.h"
+#include "harness/workload/script.h"
 
 namespace headcrash::workload {
 namespace {
@@ -18,44 +15,7 @@ namespace {
 /// Patterns whose rounds have many writes divide the number of rounds by this number.
 constexpr std::uint32_t kLargeRounds = 6;
 
-/// A draft to which operations are added as text. It assigns the file numbers and versions of
-/// writes.
-class Lines {
- public:
-  explicit Lines(std::uint64_t seed) : random_(seed) {}
-
-  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
-  template <typename... Parts>
-  void say(fmt::format_string<const Parts&...> line, const Parts&... parts) {
-    const std::string text = fmt::format(line, parts...);
-    invariant(draft_.try_add(text), "a pattern must contain only possible operations");
-  }
-  void write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
-    say("write {} {} {} 1 1", path, offset, length);
-  }
-  void write_direct(const std::string& path, std::uint64_t offset, std::uint64_t length) {
-    say("write-direct {} {} {} 1 1", path, offset, length);
-  }
-  void create(const std::string& path, std::uint64_t length) {
-    say("create {}", path);
-    if (length > 0) write(path, 0, length);
-  }
-  /// Makes a file persistent with a call that is selected at random.
-  void keep(const std::string& path) {
-    if (below(4) == 0) {
-      say("fdatasync {}", path);
-    } else {
-      say("fsync {}", path);
-    }
-  }
-  std::vector<Operation> take() { return draft_.take(); }
-
- private:
-  Draft draft_;
-  std::mt19937_64 random_;
-};
-
-void fsync_after_names(Lines& lines, std::uint32_t rounds) {
+void fsync_after_names(Script& lines, std::uint32_t rounds) {
   lines.say("mkdir d");
   lines.say("sync");
   for (std::uint32_t round = 0; round < rounds; ++round) {
@@ -90,7 +50,7 @@ void fsync_after_names(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-void truncate_in_block(Lines& lines, std::uint32_t rounds) {
+void truncate_in_block(Script& lines, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string a = fmt::format("a{}", round);
     const std::uint64_t base = round % 2 == 0 ? 0 : 512 * lines.below(24);
@@ -107,7 +67,7 @@ void truncate_in_block(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-void freed_blocks_reused(Lines& lines, std::uint32_t rounds) {
+void freed_blocks_reused(Script& lines, std::uint32_t rounds) {
   constexpr std::uint64_t kBytes = 64 << 10, kNewFiles = 8;
   for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
     const std::string a = fmt::format("a{}", round);
@@ -129,7 +89,7 @@ void freed_blocks_reused(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
+void unsynced_neighbours(Script& lines, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string a = fmt::format("a{}", round), b = fmt::format("b{}", round);
     switch (round % 4) {
@@ -163,7 +123,7 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-void revoked_blocks(Lines& lines, std::uint32_t rounds) {
+void revoked_blocks(Script& lines, std::uint32_t rounds) {
   constexpr std::uint64_t kOldFiles = 24, kPieces = 6, kEntries = 20, kNewFiles = 8;
   // The names are long, so that each directory has several blocks.
   const std::string big(240, 'x'), entry(200, 'n');
@@ -201,7 +161,7 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
 
 /// Syncs only the directories. A sync of the whole file system in each round would write the
 /// journal's changes to their final places, so the journal would never wrap around.
-void wrap_journal(Lines& lines, std::uint32_t rounds) {
+void wrap_journal(Script& lines, std::uint32_t rounds) {
   constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);
   lines.say("sync");
@@ -217,7 +177,7 @@ void wrap_journal(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-void allocated_extents(Lines& lines, std::uint32_t rounds) {
+void allocated_extents(Script& lines, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string a = fmt::format("a{}", round);
     lines.say("create {}", a);
@@ -236,7 +196,7 @@ void allocated_extents(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-void dropped_links(Lines& lines, std::uint32_t rounds) {
+void dropped_links(Script& lines, std::uint32_t rounds) {
   for (const char* folder : {"d", "e"}) lines.say("mkdir {}", folder);
   lines.say("sync");
   for (std::uint32_t round = 0; round < rounds; ++round) {
@@ -259,56 +219,33 @@ void dropped_links(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-struct CommitScenario {
-  Pattern pattern;
-  void (*play)(Lines&, std::uint32_t);
-};
 constexpr std::array kCommitScenarios{
-    CommitScenario{{"fsync-after-names", "an old file gets a link or a new name, and is synced"},
-                   fsync_after_names},
-    CommitScenario{{"truncate-in-block", "files shrink and grow within a block, each step synced"},
-                   truncate_in_block},
-    CommitScenario{{"freed-blocks-reused",
-                    "blocks of a removed file are immediately reused for other files' data"},
-                   freed_blocks_reused},
-    CommitScenario{
-        {"unsynced-neighbours", "files whose blocks are committed by another file's fsync"},
-        unsynced_neighbours},
-    CommitScenario{
+    Scenario{{"fsync-after-names", "an old file gets a link or a new name, and is synced"},
+             fsync_after_names},
+    Scenario{{"truncate-in-block", "files shrink and grow within a block, each step synced"},
+             truncate_in_block},
+    Scenario{{"freed-blocks-reused",
+              "blocks of a removed file are immediately reused for other files' data"},
+             freed_blocks_reused},
+    Scenario{{"unsynced-neighbours", "files whose blocks are committed by another file's fsync"},
+             unsynced_neighbours},
+    Scenario{
         {"revoked-blocks",
          "journaled blocks are freed and reused for synced data (on ext4+tiny-journal as well)"},
         revoked_blocks},
-    CommitScenario{{"wrap-journal", "large commits that wrap a small journal (ext4+tiny-journal)"},
-                   wrap_journal},
-    CommitScenario{
+    Scenario{{"wrap-journal", "large commits that wrap a small journal (ext4+tiny-journal)"},
+             wrap_journal},
+    Scenario{
         {"allocated-extents", "preallocated space is partly written, punched, zeroed and synced"},
         allocated_extents},
-    CommitScenario{
-        {"dropped-links",
-         "one file gains and loses names in two directories, sometimes while it is open"},
-        dropped_links}};
+    Scenario{{"dropped-links",
+              "one file gains and loses names in two directories, sometimes while it is open"},
+             dropped_links}};
 
 }  // namespace
 
-const std::vector<Pattern>& commit_patterns() {
-  static const std::vector<Pattern> all = [] {
-    std::vector<Pattern> list;
-    list.reserve(kCommitScenarios.size());
-    for (const CommitScenario& scenario : kCommitScenarios) list.push_back(scenario.pattern);
-    return list;
-  }();
-  return all;
-}
-
-std::optional<std::vector<Operation>> commit_pattern(std::string_view name,
-                                                     const PatternOptions& options) {
-  const auto scenario =
-      std::find_if(kCommitScenarios.begin(), kCommitScenarios.end(),
-                   [&](const CommitScenario& s) { return s.pattern.name == name; });
-  if (scenario == kCommitScenarios.end()) return std::nullopt;
-  Lines lines(options.seed);
-  scenario->play(lines, options.rounds);
-  return lines.take();
+std::span<const Scenario> commit_scenarios() {
+  return kCommitScenarios;
 }
 
 }  // namespace headcrash::workload

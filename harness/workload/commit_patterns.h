@@ -16,19 +16,14 @@
 //   dropped-links          names of one file appear in several directories and disappear, sometimes
 //                          while the file is open
 
-#include <optional>
-#include <string_view>
-#include <vector>
+#include <span>
 
-#include "harness/workload/patterns.h"
+#include "harness/workload/script.h"
 
 namespace headcrash::workload {
 
-const std::vector<Pattern>& commit_patterns();
-
-/// Returns the pattern with this name, or nullopt if the name is unknown. The same options always
-/// give the same list.
-std::optional<std::vector<Operation>> commit_pattern(std::string_view name,
-                                                     const PatternOptions& options);
+/// Returns the patterns in the order in which `headcrash list workloads` shows them. patterns()
+/// includes them.
+std::span<const Scenario> commit_scenarios();
 
 }  // namespace headcrash::workload

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "harness/workload/operation_table.h"
 #include "harness/workload/stamp.h"
 #include "plugin/base/invariant.h"
 
@@ -113,85 +114,60 @@ bool Draft::can_share(const Operation& operation) const {
 }
 
 bool Draft::possible(const Operation& operation) const {
-  const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store ||
-                      operation.kind == Kind::msync || operation.kind == Kind::sync_range;
-  if (mapped)
-    return is(operation.path, FileType::regular) &&
-           operation.offset + operation.length <= size(operation.path);
-  if (operation.kind == Kind::collapse)
-    return is(operation.path, FileType::regular) &&
-           operation.offset + operation.length < size(operation.path);
-  if (operation.kind == Kind::insert)
-    return is(operation.path, FileType::regular) && operation.offset < size(operation.path) &&
-           size(operation.path) + operation.length <= kLargestFileBytes;
-  if (shares_blocks(operation.kind)) return can_share(operation);
-  if (operation.kind == Kind::append)  // an append must begin at a stamp boundary
-    return is(operation.path, FileType::regular) && size(operation.path) % kStampBytes == 0;
-  if (is_write(operation.kind)) return is(operation.path, FileType::regular);
-  switch (operation.kind) {
-    case Kind::mkdir:
-    case Kind::create:
-    case Kind::symlink:
-    case Kind::mknod:
-    case Kind::subvolume:
-      return can_be_made(operation.path);
-    case Kind::snapshot:
-      return is_subvolume(operation.path) && can_be_made(operation.target);
-    case Kind::remove_subvolume:
-      return !operation.path.empty() && is_subvolume(operation.path) &&
-             !has_subvolumes(operation.path);
-    case Kind::rmdir:
-      return !operation.path.empty() && is(operation.path, FileType::directory) &&
-             children(operation.path).empty();
-    case Kind::unlink:
-      return exists(operation.path) && !is(operation.path, FileType::directory);
-    case Kind::link:
-      return can_be_linked(operation.path) && can_be_made(operation.target);
-    case Kind::rename:
-    case Kind::rename_noreplace:
-    case Kind::rename_exchange:
-    case Kind::rename_whiteout:
-      return can_be_renamed(operation);
-    case Kind::setxattr:
-      return exists(operation.path) && !is(operation.path, FileType::symlink) &&
-             !is(operation.path, FileType::whiteout) && !is(operation.path, FileType::fifo);
-    case Kind::removexattr:
-      return exists(operation.path) && has_attribute(operation.path, operation.attribute);
-    case Kind::chmod:
-    case Kind::chown:
-    case Kind::flags:
-    case Kind::project:
-      return !operation.path.empty() &&
-             (is(operation.path, FileType::regular) || is(operation.path, FileType::directory));
-    case Kind::fsync_directory:
-      return is(operation.path, FileType::directory);
-    case Kind::sync:
-    case Kind::syncfs:
-    case Kind::join:
-    case Kind::freeze:
-    case Kind::evict:
-    case Kind::rest:
-    case Kind::begin:
-    case Kind::commit:
+  const std::string& path = operation.path;
+  const bool is_file = is(path, FileType::regular), is_directory = is(path, FileType::directory);
+  const bool file_or_directory = !path.empty() && (is_file || is_directory);
+  const bool free_descriptor =
+      !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;
+  const std::uint64_t end = operation.offset + operation.length;
+  switch (row_of(operation.kind).precondition) {
+    case Precondition::nothing:
       return true;
-    case Kind::open:
-      return !operation.path.empty() &&
-             (is(operation.path, FileType::regular) || is(operation.path, FileType::directory)) &&
-             !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;
-    case Kind::fsync:
-    case Kind::fdatasync:
-    case Kind::close:
-      return is(operation.path, FileType::regular) ||
-             (is_open_file(operation.path) && is(operation.path, FileType::directory));
-    case Kind::remount:
-    case Kind::remount_read_only:
-    case Kind::crash:
+    case Precondition::new_name:
+      return can_be_made(path);
+    case Precondition::file:
+      return is_file;
+    case Precondition::range_in_file:
+      return is_file && end <= size(path);
+    case Precondition::range_before_end:
+      return is_file && end < size(path);
+    case Precondition::offset_in_file:
+      return is_file && operation.offset < size(path) &&
+             size(path) + operation.length <= kLargestFileBytes;
+    case Precondition::whole_stamps:
+      return is_file && size(path) % kStampBytes == 0;
+    case Precondition::two_ranges:
+      return can_share(operation);
+    case Precondition::file_or_directory:
+      return file_or_directory;
+    case Precondition::syncable:
+      return is_file || (is_open_file(path) && is_directory);
+    case Precondition::directory:
+      return is_directory;
+    case Precondition::empty_directory:
+      return !path.empty() && is_directory && children(path).empty();
+    case Precondition::no_directory:
+      return exists(path) && !is_directory;
+    case Precondition::linkable:
+      return can_be_linked(path) && can_be_made(operation.target);
+    case Precondition::rename:
+      return can_be_renamed(operation);
+    case Precondition::attribute_holder:
+      return exists(path) && (is_file || is_directory);
+    case Precondition::attribute:
+      return exists(path) && has_attribute(path, operation.attribute);
+    case Precondition::free_descriptor:
+      return free_descriptor;
+    case Precondition::file_to_open:
+      return file_or_directory && free_descriptor;
+    case Precondition::no_open_file:
       return open_files_.empty();
-    case Kind::tmpfile:
-      return !open_files_.contains(operation.target) && open_files_.size() < kOpenFilesMost;
-    default:  // truncate, touch, fallocate
-      return is(operation.path, FileType::regular);
+    case Precondition::subvolume_to_copy:
+      return is_subvolume(path) && can_be_made(operation.target);
+    case Precondition::subvolume_to_remove:
+      return !path.empty() && is_subvolume(path) && !has_subvolumes(path);
   }
+  return false;
 }
 
 void Draft::make(const std::string& path, FileType type) {

@@ -1,5 +1,6 @@
 // Parses and formats operations as text (operation.h). The signature of an operation has one letter
-// for each argument. One loop can thus format all operations, and another one can parse them.
+// for each argument (operation_table.h). One loop can thus format all operations, and another one
+// can parse them.
 #include "harness/workload/operation.h"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "harness/workload/attribute_value.h"
+#include "harness/workload/operation_table.h"
 #include "harness/workload/parse_number.h"
 #include "harness/workload/stamp.h"
 
@@ -20,77 +22,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// The letters of signatures: p path, t target, a attribute, x value, o offset, l length, q offset
-/// in the target, f file, v version, m mode, u user, g group, s seconds, k kind of node, i inode
-/// flags, j project, c kind of crash.
-struct Word {
-  Kind kind;
-  std::string_view name, signature;
-};
 constexpr std::string_view kPersistedWord = "persisted ";
-
-constexpr std::array<Word, kOperationKinds> kWords{
-    {{Kind::mkdir, "mkdir", "p"},
-     {Kind::rmdir, "rmdir", "p"},
-     {Kind::create, "create", "p"},
-     {Kind::unlink, "unlink", "p"},
-     {Kind::write, "write", "polfv"},
-     {Kind::write_sync, "write-sync", "polfv"},
-     {Kind::write_dsync, "write-dsync", "polfv"},
-     {Kind::write_direct, "write-direct", "polfv"},
-     {Kind::write_mapped, "write-mapped", "polfv"},
-     {Kind::append, "append", "polfv"},
-     {Kind::truncate, "truncate", "pl"},
-     {Kind::allocate, "allocate", "pol"},
-     {Kind::allocate_keep, "allocate-keep", "pol"},
-     {Kind::punch, "punch", "pol"},
-     {Kind::zero, "zero", "pol"},
-     {Kind::zero_keep, "zero-keep", "pol"},
-     {Kind::link, "link", "pt"},
-     {Kind::symlink, "symlink", "tp"},
-     {Kind::rename, "rename", "pt"},
-     {Kind::rename_noreplace, "rename-noreplace", "pt"},
-     {Kind::rename_exchange, "rename-exchange", "pt"},
-     {Kind::rename_whiteout, "rename-whiteout", "pt"},
-     {Kind::setxattr, "setxattr", "pax"},
-     {Kind::removexattr, "removexattr", "pa"},
-     {Kind::fsync, "fsync", "p"},
-     {Kind::fdatasync, "fdatasync", "p"},
-     {Kind::fsync_directory, "fsyncdir", "p"},
-     {Kind::sync, "sync", ""},
-     {Kind::syncfs, "syncfs", ""},
-     {Kind::join, "join", ""},
-     {Kind::open, "open", "pt"},
-     {Kind::close, "close", "p"},
-     {Kind::chmod, "chmod", "pm"},
-     {Kind::chown, "chown", "pug"},
-     {Kind::touch, "touch", "ps"},
-     {Kind::rest, "rest", "s"},
-     {Kind::begin, "begin", ""},
-     {Kind::commit, "commit", ""},
-     {Kind::collapse, "collapse", "pol"},
-     {Kind::insert, "insert", "pol"},
-     {Kind::clone, "clone", "poltq"},
-     {Kind::dedupe, "dedupe", "poltq"},
-     {Kind::store, "store", "polfv"},
-     {Kind::msync, "msync", "pol"},
-     {Kind::sync_range, "sync-range", "pol"},
-     {Kind::tmpfile, "tmpfile", "t"},
-     {Kind::mknod, "mknod", "pk"},
-     {Kind::remount, "remount", ""},
-     {Kind::freeze, "freeze", ""},
-     {Kind::evict, "evict", ""},
-     {Kind::flags, "flags", "pi"},
-     {Kind::project, "project", "pj"},
-     {Kind::write_direct_dsync, "write-direct-dsync", "polfv"},
-     {Kind::write_uring, "write-uring", "polfv"},
-     {Kind::remount_read_only, "remount-ro", ""},
-     {Kind::access, "access", "ps"},
-     {Kind::subvolume, "subvolume", "p"},
-     {Kind::snapshot, "snapshot", "pt"},
-     {Kind::remove_subvolume, "remove-subvolume", "p"},
-     {Kind::crash, "crash", "c"},
-     {Kind::write_atomic, "write-atomic", "polfv"}}};
 
 /// Inode flags, and the letters that chattr(1) uses for them.
 struct InodeFlag {
@@ -106,10 +38,6 @@ constexpr std::array<InodeFlag, 9> kInodeFlags{{{'A', FS_NOATIME_FL},
                                                 {'i', FS_IMMUTABLE_FL},
                                                 {'s', FS_SECRM_FL},
                                                 {'u', FS_UNRM_FL}}};
-
-const Word& word_of(Kind kind) {
-  return *std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) { return w.kind == kind; });
-}
 
 std::vector<std::string_view> split(std::string_view line) {
   std::vector<std::string_view> words;
@@ -174,69 +102,17 @@ bool parse_argument(char letter, std::string_view word, Operation& operation) {
   }
 }
 
-std::string format_argument(char letter, const Operation& operation) {
-  switch (letter) {
-    case 'p':
-      return operation.path.empty() ? "." : operation.path;
-    case 't':
-    case 'k':
-    case 'c':
-      return operation.target;
-    case 'a':
-      return operation.attribute;
-    case 'x':
-      return format_attribute_value(operation.value);
-    case 'o':
-      return std::to_string(operation.offset);
-    case 'l':
-      return std::to_string(operation.length);
-    case 'q':
-      return std::to_string(operation.target_offset);
-    case 'f':
-      return std::to_string(operation.file);
-    case 'm':
-      return fmt::format("{:o}", operation.mode);
-    case 'u':
-      return std::to_string(operation.user);
-    case 'g':
-      return std::to_string(operation.group);
-    case 's':
-      return std::to_string(operation.seconds);
-    case 'i':
-      return format_flags(operation.flags);
-    case 'j':
-      return std::to_string(operation.project);
-    default:
-      return std::to_string(operation.version);
-  }
-}
-
-bool takes_the_root(Kind kind) {
-  return kind == Kind::fsync_directory || kind == Kind::setxattr || kind == Kind::removexattr ||
-         kind == Kind::snapshot;
-}
-
 /// Returns true if the ranges of the operation may begin and end at any byte. Returns false if they
 /// must be multiples of a stamp: for msync, sync-range, operations that move blocks, and operations
 /// that bypass the page cache.
 bool takes_any_byte(Kind kind) {
-  if (is_write(kind)) return !is_direct(kind);
-  switch (kind) {
-    case Kind::allocate:
-    case Kind::allocate_keep:
-    case Kind::punch:
-    case Kind::zero:
-    case Kind::zero_keep:
-      return true;
-    default:
-      return false;
-  }
+  return row_of(kind).has(kAnyByte);
 }
 
 Result<void> check_numbers(const Operation& operation, const std::string& subject) {
   const bool two_files = shares_blocks(operation.kind);
   const bool range =
-      is_write(operation.kind) || word_of(operation.kind).signature == "pol" || two_files;
+      is_write(operation.kind) || row_of(operation.kind).signature == "pol" || two_files;
   if (range) {
     if (!takes_any_byte(operation.kind) && operation.offset % kStampBytes != 0)
       return fail(subject, "the offset of a direct write or range must be a multiple of 512 bytes");
@@ -284,45 +160,19 @@ Result<void> check_numbers(const Operation& operation, const std::string& subjec
   return {};
 }
 
-bool works_on_an_open_file(Kind kind) {
-  switch (kind) {
-    case Kind::fsync_directory:
-    case Kind::close:
-    case Kind::link:
-    case Kind::write:
-    case Kind::write_mapped:
-    case Kind::store:
-    case Kind::msync:
-    case Kind::sync_range:
-    case Kind::truncate:
-    case Kind::allocate:
-    case Kind::allocate_keep:
-    case Kind::punch:
-    case Kind::zero:
-    case Kind::zero_keep:
-    case Kind::collapse:
-    case Kind::insert:
-    case Kind::fsync:
-    case Kind::fdatasync:
-      return true;
-    default:
-      return false;
-  }
-}
-
 Result<void> check_open_files(const Operation& operation, const std::string& subject) {
   const bool open = operation.kind == Kind::open || operation.kind == Kind::tmpfile;
   const bool close = operation.kind == Kind::close;
   if ((open && !is_open_file(operation.target)) || (close && !is_open_file(operation.path)))
     return fail(subject, "the name of an open file must begin with %",
                 "use \"open PATH %f\" and \"close %f\"");
-  if (is_open_file(operation.path) && !works_on_an_open_file(operation.kind)) {
+  if (is_open_file(operation.path) && !row_of(operation.kind).has(kAcceptsOpenFile)) {
     return fail(subject,
-                fmt::format("\"{}\" takes a path, not an open file", word_of(operation.kind).name),
+                fmt::format("\"{}\" takes a path, not an open file", row_of(operation.kind).name),
                 "an open file can be written, truncated, allocated, linked, synced and closed");
   }
   const bool two_paths =
-      (word_of(operation.kind).signature == "pt" && !open) || shares_blocks(operation.kind);
+      (row_of(operation.kind).signature == "pt" && !open) || shares_blocks(operation.kind);
   if (two_paths && is_open_file(operation.target))
     return fail(subject, fmt::format("\"{}\" begins with %, which is reserved for open files",
                                      operation.target));
@@ -346,6 +196,43 @@ tl::expected<std::uint8_t, std::string> parse_thread(std::vector<std::string_vie
 
 }  // namespace
 
+std::string format_argument(char letter, const Operation& operation) {
+  switch (letter) {
+    case 'p':
+      return operation.path.empty() ? "." : operation.path;
+    case 't':
+    case 'k':
+    case 'c':
+      return operation.target;
+    case 'a':
+      return operation.attribute;
+    case 'x':
+      return format_attribute_value(operation.value);
+    case 'o':
+      return std::to_string(operation.offset);
+    case 'l':
+      return std::to_string(operation.length);
+    case 'q':
+      return std::to_string(operation.target_offset);
+    case 'f':
+      return std::to_string(operation.file);
+    case 'm':
+      return fmt::format("{:o}", operation.mode);
+    case 'u':
+      return std::to_string(operation.user);
+    case 'g':
+      return std::to_string(operation.group);
+    case 's':
+      return std::to_string(operation.seconds);
+    case 'i':
+      return format_flags(operation.flags);
+    case 'j':
+      return std::to_string(operation.project);
+    default:
+      return std::to_string(operation.version);
+  }
+}
+
 std::string format_flags(std::uint32_t flags) {
   std::string letters;
   for (const InodeFlag& each : kInodeFlags)
@@ -360,7 +247,7 @@ std::uint32_t known_flags() {
 }
 
 std::string format(const Operation& operation) {
-  const Word& word = word_of(operation.kind);
+  const OperationRow& word = row_of(operation.kind);
   std::string line = operation.thread == 0 ? "" : fmt::format("@{} ", operation.thread);
   line += word.name;
   for (const char letter : word.signature) line += " " + format_argument(letter, operation);
@@ -371,12 +258,13 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
   std::vector<std::string_view> words = split(line);
   const auto thread = parse_thread(words);
   if (!thread) return fail(subject, thread.error());
-  const auto word = std::find_if(kWords.begin(), kWords.end(), [&](const Word& w) {
-    return !words.empty() && w.name == words[0];
-  });
-  if (word == kWords.end()) {
+  const auto rows = operation_rows();
+  const auto word = std::ranges::find_if(
+      rows, [&](const OperationRow& row) { return !words.empty() && row.name == words[0]; });
+  if (word == rows.end()) {
     std::string known;
-    for (const Word& each : kWords) known += (known.empty() ? "" : ", ") + std::string(each.name);
+    for (const OperationRow& each : rows)
+      known += (known.empty() ? "" : ", ") + std::string(each.name);
     return fail(subject, fmt::format("unknown operation \"{}\"", line.substr(0, 80)),
                 "use one of " + known);
   }
@@ -403,7 +291,7 @@ Result<Operation> parse_operation(std::string_view line, const std::string& subj
       return fail(subject, fmt::format("\"{}\" has an invalid number", line.substr(0, 80)));
   }
   const bool has_path = word->signature.find('p') != std::string_view::npos;
-  if (has_path && operation.path.empty() && !takes_the_root(operation.kind))
+  if (has_path && operation.path.empty() && !word->has(kAcceptsRoot))
     return fail(subject, fmt::format("\"{}\" cannot be applied to the root", word->name));
   TRY(check_numbers(operation, subject));
   TRY(check_open_files(operation, subject));
@@ -471,20 +359,19 @@ bool is_open_file(std::string_view path) {
 }
 
 bool is_write(Kind kind) {
-  return word_of(kind).signature == "polfv";
+  return row_of(kind).signature == "polfv";
 }
 
 bool is_direct(Kind kind) {
-  return kind == Kind::write_direct || kind == Kind::write_direct_dsync ||
-         kind == Kind::write_uring || kind == Kind::write_atomic;
+  return row_of(kind).has(kBypassesCache);
 }
 
 bool moves_blocks(Kind kind) {
-  return kind == Kind::collapse || kind == Kind::insert;
+  return row_of(kind).has(kMovesBlocks);
 }
 
 bool shares_blocks(Kind kind) {
-  return kind == Kind::clone || kind == Kind::dedupe;
+  return row_of(kind).has(kSharesBlocks);
 }
 
 std::size_t threads_of(std::span<const Operation> operations) {
@@ -508,26 +395,7 @@ std::optional<std::size_t> parse_persisted_mark(std::string_view mark) {
 }
 
 bool is_persistence_point(const Operation& operation) {
-  switch (operation.kind) {
-    case Kind::fsync:
-    case Kind::fdatasync:
-    case Kind::fsync_directory:
-    case Kind::sync:
-    case Kind::syncfs:
-    case Kind::write_sync:
-    case Kind::write_dsync:
-    case Kind::write_direct_dsync:
-    case Kind::write_uring:
-    case Kind::write_mapped:
-    case Kind::msync:
-    case Kind::remount:
-    case Kind::remount_read_only:
-    case Kind::freeze:
-    case Kind::rest:
-      return true;
-    default:
-      return false;
-  }
+  return row_of(operation.kind).has(kPersists);
 }
 
 }  // namespace headcrash::workload

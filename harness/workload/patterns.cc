@@ -5,12 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <random>
 
-#include "harness/workload/draft.h"
-#include "harness/workload/stamp.h"
+#include "harness/workload/commit_patterns.h"
+#include "harness/workload/script.h"
 
 namespace headcrash::workload {
 namespace {
@@ -23,60 +21,6 @@ constexpr std::uint64_t kFrameBytes = 4608;
 constexpr std::uint64_t kDatabasePages = 32;
 constexpr std::uint64_t kPagesMost = 6;  // maximum number of pages in one transaction
 constexpr std::uint64_t kLogBytesMost = 64 << 10;
-
-/// A Draft with a function for each operation that the patterns use.
-class Script {
- public:
-  explicit Script(std::uint64_t seed) : random_(seed) {}
-
-  std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
-  std::uint64_t some_bytes(std::uint64_t most_blocks) {
-    return (1 + below(most_blocks)) * kStampBytes;
-  }
-
-  void create(const std::string& path) { draft.add({.kind = Kind::create, .path = path}); }
-  void mkdir(const std::string& path) { draft.add({.kind = Kind::mkdir, .path = path}); }
-  void unlink(const std::string& path) { draft.add({.kind = Kind::unlink, .path = path}); }
-  void write(const std::string& path, std::uint64_t offset, std::uint64_t length) {
-    draft.add({.kind = Kind::write, .path = path, .offset = offset, .length = length});
-  }
-  void append(const std::string& path, std::uint64_t length) {
-    draft.add({.kind = Kind::append, .path = path, .offset = draft.size(path), .length = length});
-  }
-  void truncate(const std::string& path, std::uint64_t size) {
-    draft.add({.kind = Kind::truncate, .path = path, .length = size});
-  }
-  void allocate_keep(const std::string& path, std::uint64_t offset, std::uint64_t length) {
-    draft.add({.kind = Kind::allocate_keep, .path = path, .offset = offset, .length = length});
-  }
-  void rename(const std::string& from, const std::string& to) {
-    draft.add({.kind = Kind::rename, .path = from, .target = to});
-  }
-  void rename_whiteout(const std::string& from, const std::string& to) {
-    draft.add({.kind = Kind::rename_whiteout, .path = from, .target = to});
-  }
-  void link(const std::string& from, const std::string& to) {
-    draft.add({.kind = Kind::link, .path = from, .target = to});
-  }
-  void symlink(const std::string& target, const std::string& path) {
-    draft.add({.kind = Kind::symlink, .path = path, .target = target});
-  }
-  void open(const std::string& path, const std::string& as) {
-    draft.add({.kind = Kind::open, .path = path, .target = as});
-  }
-  void close(const std::string& open_file) { draft.add({.kind = Kind::close, .path = open_file}); }
-  void fsync(const std::string& path) { draft.add({.kind = Kind::fsync, .path = path}); }
-  void fdatasync(const std::string& path) { draft.add({.kind = Kind::fdatasync, .path = path}); }
-  void fsyncdir(const std::string& path) {
-    draft.add({.kind = Kind::fsync_directory, .path = path});
-  }
-  void sync() { draft.add({.kind = Kind::sync}); }
-
-  Draft draft;
-
- private:
-  std::mt19937_64 random_;
-};
 
 void replace(Script& script, std::uint32_t rounds, bool synced) {
   constexpr std::uint64_t kDocuments = 4;
@@ -363,10 +307,6 @@ void inode_changes(Script& script, std::uint32_t rounds) {
   script.sync();
 }
 
-struct Scenario {
-  Pattern pattern;
-  void (*play)(Script&, std::uint32_t);
-};
 constexpr std::array kScenarios{
     Scenario{{"replace-by-rename", "new file, fsync, rename over the old one, as editors do"},
              replace_synced},
@@ -399,13 +339,19 @@ constexpr std::array kScenarios{
               "chmod, chown, explicit times and fallocate, some of them made persistent"},
              inode_changes}};
 
+std::vector<Scenario> all_scenarios() {
+  std::vector<Scenario> all(kScenarios.begin(), kScenarios.end());
+  const auto more = commit_scenarios();
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 }  // namespace
 
 const std::vector<Pattern>& patterns() {
   static const std::vector<Pattern> all = [] {
     std::vector<Pattern> list;
-    list.reserve(kScenarios.size());
-    for (const Scenario& scenario : kScenarios) list.push_back(scenario.pattern);
+    for (const Scenario& scenario : all_scenarios()) list.push_back(scenario.pattern);
     return list;
   }();
   return all;
@@ -413,12 +359,13 @@ const std::vector<Pattern>& patterns() {
 
 std::optional<std::vector<Operation>> pattern(std::string_view name,
                                               const PatternOptions& options) {
-  const auto scenario = std::find_if(kScenarios.begin(), kScenarios.end(),
-                                     [&](const Scenario& s) { return s.pattern.name == name; });
-  if (scenario == kScenarios.end()) return std::nullopt;
-  Script script(options.seed);
-  scenario->play(script, options.rounds);
-  return script.draft.take();
+  for (const Scenario& scenario : all_scenarios()) {
+    if (scenario.pattern.name != name) continue;
+    Script script(options.seed);
+    scenario.play(script, options.rounds);
+    return script.draft.take();
+  }
+  return std::nullopt;
 }
 
 }  // namespace headcrash::workload

@@ -23,6 +23,8 @@
 //   fsync-unlinked              generic/764: a file loses its last name while it is open, and is
 //                               synced
 //   fsync-renamed-symlink       generic/779: a symbolic link is renamed; its directory is synced
+//
+// The patterns for journaling kernels (commit_patterns.h) follow these.
 
 #include <cstdint>
 #include <optional>

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "harness/workload/draft.h"
+#include "harness/workload/operation_table.h"
 #include "harness/workload/stamp.h"
 #include "plugin/base/invariant.h"
 
@@ -99,25 +100,10 @@ class RandomHistory {
   /// directories are never moved.
   static bool is_shared(const std::string& path) { return path.find('s') == std::string::npos; }
   bool is_own(const Operation& operation) const {
-    switch (operation.kind) {
-      case Kind::sync:
-      case Kind::syncfs:
-      case Kind::freeze:
-      case Kind::evict:
-        return true;
-      case Kind::fsync_directory:
-        return is_own(operation.path) || is_shared(operation.path);
-      case Kind::link:
-      case Kind::rename:
-      case Kind::rename_noreplace:
-      case Kind::rename_exchange:
-      case Kind::rename_whiteout:
-      case Kind::clone:
-      case Kind::dedupe:
-        return is_own(operation.path) && is_own(operation.target);
-      default:
-        return is_own(operation.path);
-    }
+    const OperationRow& row = row_of(operation.kind);
+    if (row.has(kWholeSystem)) return true;
+    if (operation.kind == Kind::fsync_directory && is_shared(operation.path)) return true;
+    return is_own(operation.path) && (!row.has(kTwoNames) || is_own(operation.target));
   }
   std::vector<std::string> own(FileType type) const {
     std::vector<std::string> paths = draft_.all(type);

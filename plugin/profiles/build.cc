@@ -104,7 +104,7 @@ Result<std::uint64_t> sectors_of(const MachineDevice& device) {
 }
 
 Result<void> check_write_cache(const MachineDevice& device) {
-  if (!device.write_cache.value_or(false)) return {};
+  if (!device.options.write_cache.value_or(false)) return {};
   const std::string subject = fmt::format("device {}: write-cache", device.name);
   if (keeps_caches_off(*device.stack)) {
     return fail(subject,
@@ -170,8 +170,9 @@ class Builder {
       : plan_(plan), built_(built), options_(options) {}
 
   Result<std::unique_ptr<model::Device>> make(const MachineDevice& device) {
-    tear_ = device.tear;
-    return make(*device.stack, device.write_cache.value_or(default_write_cache(*device.stack)), 0);
+    tear_ = device.options.tear;
+    return make(*device.stack,
+                device.options.write_cache.value_or(default_write_cache(*device.stack)), 0);
   }
 
  private:

@@ -94,7 +94,7 @@ TEST(Plan, RejectsInvalidDevices) {
   hd.size_bytes = 0;
   says({hd}, "size");
   MachineDevice raid = device("raid5-5");
-  raid.write_cache = true;
+  raid.options.write_cache = true;
   says({raid}, "disables the write caches of its members");
 }
 
@@ -175,7 +175,7 @@ TEST(Build, APowerCutTriggerCanNameADriveInsideAnArray) {
 /// write.
 model::Status read_after_cut(const MachineDevice& drive) {
   MachineDevice hd = drive;
-  hd.write_cache = false;
+  hd.options.write_cache = false;
   const auto planned = plan({hd});
   EXPECT_TRUE(planned) << planned.error().message();
   CountingObserver observer;
@@ -202,14 +202,14 @@ model::Status read_after_cut(const MachineDevice& drive) {
 TEST(Build, TearSettingOfADeviceOverridesItsProfile) {
   MachineDevice hd = device("hp-c2447");
   EXPECT_EQ(read_after_cut(hd), model::Status::ok);
-  hd.tear = model::Tear::unreadable;
+  hd.options.tear = model::Tear::unreadable;
   EXPECT_EQ(read_after_cut(hd), model::Status::medium_error);
   auto own = std::make_shared<Stack>(*hd.stack);
   std::get<model::DiskProfile>(own->profile).tear = model::Tear::unreadable;
   hd.stack = own;
-  hd.tear.reset();
+  hd.options.tear.reset();
   EXPECT_EQ(read_after_cut(hd), model::Status::medium_error);
-  hd.tear = model::Tear::silent;
+  hd.options.tear = model::Tear::silent;
   EXPECT_EQ(read_after_cut(hd), model::Status::ok);
 }
 

@@ -31,6 +31,14 @@ Result<Clock> parse_clock(std::string_view text, const std::string& subject) {
   return clock;
 }
 
+Result<void> take_clock(const base::StrictTable& table, const std::string& key, Clock& into) {
+  if (!table.has(key)) return {};
+  std::string text;
+  TRY(table.take(key, text));
+  TRY(into, parse_clock(text, table.subject(key)));
+  return {};
+}
+
 std::string clock_text(const Clock& clock) {
   if (clock.kind == Clock::Kind::virtual_time) return "virtual";
   return clock.kind == Clock::Kind::off ? "off" : fmt::format("real:{}", clock.slowdown);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "plugin/base/nearest.h"
 #include "plugin/profiles/profile_reader.h"
 #include "plugin/profiles/stack.h"
 
@@ -28,8 +27,9 @@ Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors,
   device.name = t.text("name");
   const std::string profile = t.text("profile");
   if (t.has("size")) device.size_bytes = t.size("size");
-  if (t.has("write-cache")) device.write_cache = t.boolean("write-cache");
-  if (t.has("tear")) device.tear = t.tear("tear");
+  for (const DeviceOption& option : device_options()) t.has(std::string(option.name));
+  if (const auto read = read_device_options(t.values(), device.options); !read)
+    errors.add(read.error());
   t.finish();
   if (!errors.first && !is_device_name(device.name)) {
     errors.add(t.full("name"), fmt::format("'{}' is not a valid device name", device.name),
@@ -42,13 +42,6 @@ Result<MachineDevice> read_device(ProfileTable& t, ReadErrors& errors,
 }
 
 }  // namespace
-
-Result<model::Tear> parse_tear(std::string_view word, const std::string& subject) {
-  if (const auto tear = model::parse_tear(word)) return *tear;
-  const std::vector<std::string> known{model::kTearNames.begin(), model::kTearNames.end()};
-  return fail(subject, fmt::format("unknown tear \"{}\"", word.substr(0, kNameLengthMax)),
-              base::suggest(word, known));
-}
 
 Result<MachineFile> load_machine_file(const std::string& path) {
   TRY(const auto root, base::StrictTable::read(path));

@@ -99,7 +99,7 @@ TEST(Fuzz, Stack) {
       EXPECT_FALSE(stack.error().problem.empty());
       return fuzz::novelty(stack.error().problem);
     }
-    MachineDevice device{"hd0", *stack, std::nullopt, std::nullopt};
+    MachineDevice device{"hd0", *stack};
     const auto planned = plan({device});
     if (!planned) return fuzz::novelty(planned.error().problem);
     Nobody nobody;

@@ -16,6 +16,7 @@
 #include "plugin/model/faults/faults.h"
 #include "plugin/model/flash/flash_profile.h"
 #include "plugin/model/nvram/nvram_profile.h"
+#include "plugin/profiles/device_options.h"
 #include "plugin/profiles/profile.h"
 
 namespace headcrash::profiles {
@@ -51,18 +52,9 @@ Result<std::shared_ptr<const Stack>> parse_stack(std::string_view text, std::str
 struct MachineDevice {
   std::string name;  ///< letters, digits, '-', '_'; "hd0" without a machine file
   std::shared_ptr<const Stack> stack;
-  std::optional<std::uint64_t> size_bytes;  ///< nullopt for the full capacity
-  /// Whether the drives below this device use their write caches; nullopt for the profile's
-  /// setting.
-  std::optional<bool> write_cache = {};
-  /// How the drives below this device tear a write at a power cut; nullopt for the profile's
-  /// setting.
-  std::optional<model::Tear> tear = {};
+  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the full capacity
+  DeviceOptions options = {};
 };
-
-/// Parses a tear word (plugin/model/core/tear.h). Used for parameters and for keys that
-/// ProfileTable does not read. Errors name `subject` and suggest the nearest word.
-Result<model::Tear> parse_tear(std::string_view word, const std::string& subject);
 
 struct MachineFile {
   std::vector<MachineDevice> devices;
@@ -76,8 +68,7 @@ struct MachineFile {
 ///   name = "data"
 ///   profile = "netra-raid5"
 ///   size = "1G"                             # optional; default: full capacity
-///   write-cache = true                      # optional; default: the profile's setting
-///   tear = "unreadable"                     # optional; default: the profile's (core/tear.h)
+///   write-cache = true                      # optional, as all options of device_options.h
 Result<MachineFile> load_machine_file(const std::string& path);
 
 }  // namespace headcrash::profiles

@@ -16,7 +16,7 @@ class StackHistory : public testing::TestWithParam<const char*> {};
 TEST_P(StackHistory, SatisfiesTheDeviceContract) {
   const auto stack = load_stack(GetParam());
   ASSERT_TRUE(stack) << stack.error().message();
-  MachineDevice top{"hd0", *stack, std::nullopt, std::nullopt};
+  MachineDevice top{"hd0", *stack};
   top.size_bytes = kBytes;
   const auto planned = plan({top});
   ASSERT_TRUE(planned) << planned.error().message();

@@ -296,11 +296,12 @@ tear = "unreadable"
   ASSERT_TRUE(machine) << machine.error().message();
   ASSERT_EQ(machine->devices.size(), 2U);
   EXPECT_EQ(machine->devices[0].size_bytes, 64U << 20);
-  EXPECT_FALSE(machine->devices[0].write_cache.has_value());
+  EXPECT_FALSE(machine->devices[0].options.write_cache.has_value());
   EXPECT_EQ(machine->devices[1].stack->name, "log");
-  EXPECT_EQ(machine->devices[1].write_cache, false);
-  EXPECT_FALSE(machine->devices[0].tear.has_value());
-  EXPECT_EQ(machine->devices[1].tear, model::Tear::unreadable);
+  EXPECT_EQ(machine->devices[1].options.write_cache, false);
+  EXPECT_FALSE(machine->devices[0].options.tear.has_value());
+  EXPECT_EQ(machine->devices[1].options.tear, model::Tear::unreadable);
+  EXPECT_EQ(toml_of(machine->devices[1].options), "write-cache = false\ntear = \"unreadable\"\n");
   ASSERT_EQ(machine->faults.size(), 2U);
   EXPECT_EQ(machine->faults[0].device, "data.1");
 }

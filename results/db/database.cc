@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <system_error>
 
+#include "results/db/claim.h"
 #include "results/db/migrations.h"
 #include "results/db/opening_turn.h"
 #include "results/db/sqlite_error.h"
@@ -502,49 +504,91 @@ Result<std::int64_t> Database::record_trial(std::int64_t run, const TrialRecord&
   return *id;
 }
 
-Result<void> Database::record_claims(std::int64_t run, const ClaimRecords& records) {
-  TRY(auto transaction, Transaction::begin(handle()));
+namespace {
+
+using Rows = std::vector<std::vector<Value>>;
+
+Value value_of(const std::optional<double>& number) {
+  return number ? Value(*number) : Value();
+}
+
+/// Inserts rows into a table of claims. Their values are those of `columns`, which follow the
+/// columns `run_id` and `ordinal`.
+Result<void> insert_claims(sqlite3* handle, std::int64_t run, std::string_view table,
+                           const std::vector<std::string_view>& columns, Rows rows) {
+  std::string marks = "?, ?";
+  for (std::size_t i = 0; i < columns.size(); ++i) marks += ", ?";
   std::int64_t ordinal = 0;
-  auto done = insert_each(
-      handle(),
-      "INSERT INTO claim_number (run_id, ordinal, claim, part, title, cell, quantity, unit, paper, "
-      "ours, remark, low, high) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      records.numbers, [&](Statement& insert, const ClaimNumberRecord& n) {
-        insert.bind(run, ordinal++, n.claim, n.part, n.title, n.cell, n.quantity, n.unit, n.paper,
-                    n.ours, n.remark, n.low, n.high);
-      });
-  ordinal = 0;
-  if (done)
-    done = insert_each(
-        handle(),
-        "INSERT INTO claim_rule (run_id, ordinal, claim, rule, verdict, detail, class, executions) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        records.rules, [&](Statement& insert, const ClaimRuleRecord& r) {
-          insert.bind(run, ordinal++, r.claim, r.rule, r.verdict, r.detail, r.kind, r.executions);
-        });
-  ordinal = 0;
-  if (done)
-    done = insert_each(
-        handle(),
-        "INSERT INTO claim_table (run_id, ordinal, claim, name, title, line, heading, value) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        records.tables, [&](Statement& insert, const ClaimTableRecord& t) {
-          insert.bind(run, ordinal++, t.claim, t.name, t.title, t.line, t.heading, t.value);
-        });
-  ordinal = 0;
-  if (done)
-    done =
-        insert_each(handle(),
-                    "INSERT INTO claim_point (run_id, ordinal, claim, plot, title, x_axis, y_axis, "
-                    "logarithmic_x, series, from_paper, x, y) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    records.points, [&](Statement& insert, const ClaimPointRecord& p) {
-                      insert.bind(run, ordinal++, p.claim, p.plot, p.title, p.x_axis, p.y_axis,
-                                  p.logarithmic_x, p.series, p.from_paper, p.x, p.y);
-                    });
-  if (done) done = transaction.commit();
-  return done;
+  for (std::vector<Value>& row : rows) row.insert(row.begin(), {Value(run), Value(ordinal++)});
+  return insert_each(
+      handle,
+      fmt::format("INSERT INTO {} (run_id, ordinal, {}) VALUES ({})", table,
+                  fmt::join(columns, ", "), marks),
+      rows, [](Statement& insert, const std::vector<Value>& row) { insert.bind_all(row); });
+}
+
+Rows numbers_of(std::span<const experiment::ClaimAnswer> answers) {
+  Rows rows;
+  for (const auto& answer : answers)
+    for (const auto& n : answer.numbers)
+      rows.push_back({answer.id, answer.part, answer.title, n.cell, n.quantity, n.unit,
+                      value_of(n.paper), value_of(n.ours), n.remark, value_of(n.low),
+                      value_of(n.high)});
+  return rows;
+}
+
+Rows rules_of(std::span<const experiment::ClaimAnswer> answers) {
+  Rows rows;
+  for (const auto& answer : answers)
+    for (const auto& r : answer.rules)
+      rows.push_back({answer.id, r.text, std::string(name(r.verdict)), r.detail,
+                      std::string(name(r.kind)), std::int64_t{r.executions}});
+  return rows;
+}
+
+Rows table_cells_of(std::span<const experiment::ClaimAnswer> answers) {
+  Rows rows;
+  for (const auto& answer : answers)
+    for (const auto& table : answer.tables)
+      for (std::size_t line = 0; line < table.rows.size(); ++line)
+        for (std::size_t i = 0; i < table.columns.size(); ++i)
+          rows.push_back({answer.id, table.name, table.title, static_cast<std::int64_t>(line),
+                          table.columns[i], table.rows[line].at(i)});
+  return rows;
+}
+
+Rows points_of(std::span<const experiment::ClaimAnswer> answers) {
+  Rows rows;
+  for (const auto& answer : answers)
+    for (const auto& plot : answer.plots)
+      for (const auto& series : plot.series)
+        for (const auto& [x, y] : series.points)
+          rows.push_back({answer.id, plot.name, plot.title, plot.x, plot.y,
+                          std::int64_t{plot.logarithmic_x}, series.name,
+                          std::int64_t{series.from_paper}, x, y});
+  return rows;
+}
+
+}  // namespace
+
+Result<void> Database::record_claims(std::int64_t run,
+                                     std::span<const experiment::ClaimAnswer> answers) {
+  TRY(auto transaction, Transaction::begin(handle()));
+  TRY(insert_claims(handle(), run, "claim_number",
+                    {"claim", "part", "title", "cell", "quantity", "unit", "paper", "ours",
+                     "remark", "low", "high"},
+                    numbers_of(answers)));
+  TRY(insert_claims(handle(), run, "claim_rule",
+                    {"claim", "rule", "verdict", "detail", "class", "executions"},
+                    rules_of(answers)));
+  TRY(insert_claims(handle(), run, "claim_table",
+                    {"claim", "name", "title", "line", "heading", "value"},
+                    table_cells_of(answers)));
+  TRY(insert_claims(handle(), run, "claim_point",
+                    {"claim", "plot", "title", "x_axis", "y_axis", "logarithmic_x", "series",
+                     "from_paper", "x", "y"},
+                    points_of(answers)));
+  return transaction.commit();
 }
 
 Result<void> Database::finish_run(std::int64_t run) {

@@ -12,12 +12,17 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "plugin/base/result.h"
 
 struct sqlite3;
+
+namespace headcrash::experiment {
+struct ClaimAnswer;  // claim.h
+}
 
 namespace headcrash::db {
 
@@ -216,45 +221,6 @@ struct TrialRecord {
   std::optional<double> host_busy;
 };
 
-/// A number from an experiment, and the corresponding number in the paper.
-struct ClaimNumberRecord {
-  std::string claim, part, title, cell, quantity, unit;
-  std::optional<double> paper, ours;
-  std::string remark;
-  std::optional<double> low = {}, high = {};  ///< interval of `ours`, if it is a mean over seeds
-};
-struct ClaimRuleRecord {
-  std::string claim, rule, verdict, detail;
-  std::string kind = "paper";  ///< class of the rule; see RuleClass in harness/papers/claim.h
-  /// Number of executions, each with a different seed; 0 if no result depends on a seed.
-  std::int64_t executions = 1;
-};
-/// Prefix of the names of tables that the report draws as heat maps. Each row has a group, a name,
-/// and values as multiples of the row's best value, such as "1.23". kUnbeaten marks a value that no
-/// other value beats; "-" means that the value is missing.
-inline constexpr const char* kHeatMap = "heat map";
-inline constexpr const char* kUnbeaten = "*";
-/// A cell in an experiment's table; tables are stored row by row.
-struct ClaimTableRecord {
-  std::string claim, name, title;
-  std::int64_t line = 0;
-  std::string heading, value;
-};
-struct ClaimPointRecord {
-  std::string claim, plot, title, x_axis, y_axis;
-  bool logarithmic_x = false;
-  std::string series;
-  bool from_paper = false;
-  double x = 0, y = 0;
-};
-/// All results of an experiment. Each list is in display order.
-struct ClaimRecords {
-  std::vector<ClaimNumberRecord> numbers;
-  std::vector<ClaimRuleRecord> rules;
-  std::vector<ClaimTableRecord> tables = {};
-  std::vector<ClaimPointRecord> points = {};
-};
-
 class Database {
  public:
   enum class Access { read_only, read_write };
@@ -281,8 +247,8 @@ class Database {
   Result<std::set<std::string>> finished_trials(std::int64_t run);
   /// Records a whole trial in one transaction.
   Result<std::int64_t> record_trial(std::int64_t run, const TrialRecord& trial);
-  /// Records an experiment's results in one transaction.
-  Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
+  /// Records an experiment's results in one transaction. The lists keep their order.
+  Result<void> record_claims(std::int64_t run, std::span<const experiment::ClaimAnswer> answers);
   Result<void> finish_run(std::int64_t run);
   /// Updates the number of planned trials of a run that is resumed. In a merged run, the old number
   /// counts only the trials of the merged shards.

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 
+#include "results/db/claim.h"
 #include "results/db/statement.h"
 #include "results/db/testing/database_fixture.h"
 
@@ -173,10 +174,8 @@ std::int64_t add_experiment(Database& db, double ours) {
   run.digest = "experiment-ganger94-1";
   const auto id = must(db.begin_run(run));
   must(db.record_trial(id, some_trial("cell")));
-  ClaimRecords records;
-  records.numbers.resize(1);
-  records.numbers.front().ours = ours;
-  EXPECT_TRUE(db.record_claims(id, records));
+  const experiment::ClaimAnswer answer{.numbers = {{.ours = ours}}};
+  EXPECT_TRUE(db.record_claims(id, {&answer, 1}));
   EXPECT_TRUE(db.finish_run(id));
   return id;
 }

@@ -76,6 +76,7 @@ wrong '"dmo"' 'did you mean "demo"' -- campaign dmo
 wrong demo '"xsf"' 'did you mean "xfs"' -- campaign demo --plan --only xsf
 wrong --only io-errors/ext4 -- campaign io-errors --plan --only ext4
 wrong io-errors "omit --junit" -- campaign io-errors --junit it.xml
+wrong unsynced-loss "omit --junit, --sarif" -- campaign unsynced-loss --summary it.md
 wrong --shard "i/n" -- campaign demo --shard 3/2
 wrong --jobs "0 is not in the range 1 to 256" -- campaign demo --jobs 0
 campaign() { printf 'filesystems = ["ext4"]\n%s\n[device]\nprofiles = ["hp-c2447"]\n%s\n' "$1" "$2" >case.toml; }
@@ -252,7 +253,10 @@ wrong --older-than -- gc --db empty.db --older-than x
 # ---- disks
 wrong hp-c2448 'did you mean "hp-c2447"' -- serve --profile hp-c2448
 wrong size "K, M, G or T" -- serve --size 1X
-wrong size -- serve --size 0
+wrong --size "multiple of 512" -- serve --size 0
+wrong --cut at-flush:N -- serve --cut at-flsh:20
+wrong --size "in the machine file" -- serve --machine two.toml --size 64M
+wrong --states "omit all other options" -- serve --states empty.hcrec --clock off
 wrong "hd0.below.3" hd0 -- serve --profile hp-c2447 --size 512M --fault dead:hd0.below.3
 wrong at-flsh at-flush:N -- serve --profile hp-c2447 --size 512M --cut at-flsh:20
 wrong /proc/nowhere/a.sock "No such file" -- serve --profile hp-c2447 --size 512M --socket /proc/nowhere/a.sock

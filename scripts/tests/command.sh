@@ -71,7 +71,7 @@ refuses 2 "no-such.db" -- "$headcrash" query --db no-such.db
 refuses 2 "--shard" -- "$headcrash" campaign demo --shard 3/2
 refuses 2 "hp-c2448" "hp-c2447" -- "$headcrash" serve --profile hp-c2448
 refuses 2 "size" -- "$headcrash" serve --size 1X
-refuses 2 "not a valid disk size" -- "$headcrash" serve --size 0
+refuses 2 "multiple of 512" -- "$headcrash" serve --size 0
 refuses 2 size "2T or less" -- "$headcrash" explore --fs ext4 --workload small-files --size 10T
 refuses 2 "size" -- "$headcrash" serve --size 90G
 refuses 2 "cut" -- "$headcrash" serve --size 64M --cut at-flush:0

@@ -26,7 +26,8 @@ mapfile -t keys < <(cat "$top"/harness/campaign/campaigns/{demo,smoke,controls}.
 has man5/headcrash-campaigns.5 "${keys[@]}"
 mapfile -t kinds < <(sed -n 's|^//   \([a-z-]*-[a-z-]*\|dead\|slow\) .*|\1|p' "$top/plugin/model/faults/faults.h")
 has man7/headcrash-faults.7 "${kinds[@]}" battery-dead
-mapfile -t words < <(quoted harness/workload/operation.cc '/kOperationKinds> kWords/,/}}};/p' | grep -vxE '[plotqafxvmugskij]{1,5}')
+mapfile -t words < <(sed -n 's/^ *{Kind::[a-z_]*, "\([a-z-]*\)".*/\1/p' "$top/harness/workload/operation_table.cc")
+[ "${#words[@]}" -ge 61 ] || failed "only ${#words[@]} operations are in the table"
 has man7/headcrash-operations.7 "${words[@]}"
 mapfile -t verdicts < <(quoted harness/oracle/verdict.cc '/names<Verdict>(/,/});/p')
 has man7/headcrash-states.7 "${verdicts[@]}"

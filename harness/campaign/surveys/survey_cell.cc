@@ -13,12 +13,12 @@ constexpr std::uint64_t kDriveBytes = 320ULL << 20;
 }  // namespace
 
 Result<void> SurveyCellRun::start_drive() {
-  TRY(auto started, device::ServedDevice::start({.profile = kSurveyDrive,
-                                                 .size_bytes = kDriveBytes,
-                                                 .write_cache = true,
-                                                 .clock = "off",
-                                                 .seed = context_.seed,
-                                                 .recording = recording()},
+  TRY(auto started, device::ServedDevice::start({.machine = {.profile = kSurveyDrive,
+                                                             .size_bytes = kDriveBytes,
+                                                             .options = {.write_cache = true},
+                                                             .record = recording(),
+                                                             .clock = profiles::kClockOff,
+                                                             .seed = context_.seed}},
                                                 context_.scratch));
   device_ = std::move(started);
   return {};

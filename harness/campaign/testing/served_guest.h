@@ -21,7 +21,7 @@ class ServedGuest : public testing::Test {
   static constexpr std::int64_t kStepMs = 120'000;
   static constexpr const char* kRoot = "/mnt";
 
-  explicit ServedGuest(device::ServedDeviceSpec device) : options_(std::move(device)) {}
+  explicit ServedGuest(emulation::Settings machine) : options_{.machine = std::move(machine)} {}
 
   void SetUp() override {
     auto scratch = base::ScratchFolder::make();
@@ -43,7 +43,7 @@ class ServedGuest : public testing::Test {
          .accelerator = accelerator_,
          .disks = {{.socket = device_->socket(),
                     .export_name = "",
-                    .size_bytes = options_.size_bytes},
+                    .size_bytes = *options_.machine.size_bytes},
                    {.socket = device_->socket(), .export_name = "mark", .size_bytes = kMarkBytes}}},
         default_cache(), scratch_->path());
     ASSERT_TRUE(guest) << guest.error().message();

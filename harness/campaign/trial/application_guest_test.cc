@@ -20,8 +20,8 @@ class ApplicationGuest : public ServedGuest {
   ApplicationGuest()
       : ServedGuest({.profile = "hp-c2447",
                      .size_bytes = 64ULL << 20,
-                     .write_cache = true,
-                     .clock = "off",
+                     .options = {.write_cache = true},
+                     .clock = profiles::kClockOff,
                      .seed = 11}) {}
 
   void mount_and_put(const workload::Application& application) {

@@ -24,7 +24,7 @@ class ArrayGuest : public ServedGuest {
   ArrayGuest()
       : ServedGuest({.profile = "netra-raid5-presto",
                      .size_bytes = 96ULL << 20,
-                     .clock = "off",
+                     .clock = profiles::kClockOff,
                      .seed = 11}) {}
 
   void must_end_well(const std::vector<std::string>& argv, int exit_most = 0) {

@@ -163,17 +163,16 @@ Result<db::TrialRecord> TrialRun::run() {
 }
 
 Result<void> TrialRun::start_device() {
-  TRY(auto started,
-      run::start_trial_machine({.disk = {.profile = plan_.profile,
-                                         .size_bytes = campaign_.size_bytes,
-                                         .write_cache = campaign_.write_cache,
-                                         .tear = campaign_.tear,
-                                         .virtual_time = campaign_.virtual_time,
-                                         .clock = campaign_.setup_clock,
-                                         .seed = plan_.seed,
-                                         .recording = context_.artefacts / "recording.hcrec"},
-                                .log_profile = campaign_.log_profile},
-                               *plan_.filesystem, context_.scratch));
+  TRY(auto started, run::start_trial_machine(
+                        {.disk = {.machine = {.profile = plan_.profile,
+                                              .size_bytes = campaign_.size_bytes,
+                                              .options = campaign_.device_options,
+                                              .record = context_.artefacts / "recording.hcrec",
+                                              .clock = campaign_.setup_clock,
+                                              .seed = plan_.seed},
+                                  .virtual_time = campaign_.virtual_time},
+                         .log_profile = campaign_.log_profile},
+                        *plan_.filesystem, context_.scratch));
   device_ = std::move(started);
   phases_.emplace(device_->control(), record_.phases);
   return {};

@@ -12,6 +12,7 @@
 #include "harness/explorer/reproduce/plain_checks.h"
 #include "harness/explorer/reproduce/script_parts.h"
 #include "harness/workload/attribute_value.h"
+#include "harness/workload/operation_table.h"
 #include "plugin/base/command_text.h"
 #include "plugin/states/crash_state.h"
 
@@ -58,44 +59,6 @@ class Descriptors {
   std::map<std::string, unsigned> open_;
 };
 
-std::string write_word(Kind kind) {
-  switch (kind) {
-    case Kind::write_sync:
-      return "write_sync";
-    case Kind::write_dsync:
-      return "write_dsync";
-    case Kind::write_direct:
-      return "write_direct";
-    case Kind::write_direct_dsync:
-      return "write_direct_dsync";
-    case Kind::write_mapped:
-      return "write_mapped";
-    case Kind::append:
-      return "append";
-    default:
-      return "write";
-  }
-}
-
-std::string range_word(Kind kind) {
-  switch (kind) {
-    case Kind::allocate:
-      return "falloc";
-    case Kind::allocate_keep:
-      return "falloc -k";
-    case Kind::punch:
-      return "fpunch";
-    case Kind::zero:
-      return "fzero";
-    case Kind::collapse:
-      return "fcollapse";
-    case Kind::insert:
-      return "finsert";
-    default:
-      return "fzero -k";
-  }
-}
-
 Result<void> fits_a_byte(const Operation& operation, const std::string& subject) {
   if (operation.version != 0 && operation.version <= kLargestByte) return {};
   return fail(subject,
@@ -136,6 +99,28 @@ Result<std::string> set_attribute(const Operation& operation, const std::string&
                      plain ? base::shell_quoted(word) : digits, path);
 }
 
+/// Replaces the placeholders of a row's shell command (operation_table.h). `path` is quoted.
+std::string filled_in(std::string_view shell, const Operation& operation, const std::string& path) {
+  std::string command;
+  while (!shell.empty()) {
+    const std::size_t open = std::min(shell.find('{'), shell.size());
+    command += shell.substr(0, open);
+    shell.remove_prefix(open);
+    if (shell.empty()) break;
+    const char letter = shell.at(1);
+    if (letter == 'p') {
+      command += path;
+    } else if (letter == 'e') {
+      command += std::to_string(operation.offset + operation.length);
+    } else {
+      const std::string argument = workload::format_argument(letter, operation);
+      command += letter == 't' || letter == 'a' ? base::shell_quoted(argument) : argument;
+    }
+    shell.remove_prefix(std::string_view("{x}").size());
+  }
+  return command;
+}
+
 Result<std::string> command_of(const Operation& operation, const std::string& subject,
                                const Descriptors& descriptors) {
   std::string path = base::shell_quoted(operation.path);
@@ -147,65 +132,14 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     path = ".";
   }
   const std::string target = base::shell_quoted(operation.target);
-  const auto renamed = [&](int flags) {
-    return fmt::format("rename_flags {} {} {}", path, target, flags);
-  };
+  const workload::OperationRow& row = workload::row_of(operation.kind);
+  if (row.shell.starts_with('!')) return fail(subject, std::string(row.shell.substr(1)));
+  if (row.has(workload::kByteVersion)) {
+    TRY(fits_a_byte(operation, subject));
+  }
   switch (operation.kind) {
-    case Kind::mkdir:
-      return "mkdir " + path;
-    case Kind::rmdir:
-      return "rmdir " + path;
-    case Kind::subvolume:
-      return "btrfs -q subvolume create " + path;
-    case Kind::snapshot:
-      return fmt::format("btrfs -q subvolume snapshot {} {}", path, target);
-    case Kind::remove_subvolume:
-      return "btrfs -q subvolume delete " + path;
-    case Kind::create:
-      return "create " + path;
-    case Kind::unlink:
-      return "unlink " + path;
-    case Kind::write:
-    case Kind::write_sync:
-    case Kind::write_dsync:
-    case Kind::write_direct:
-    case Kind::write_direct_dsync:
-    case Kind::write_mapped:
-    case Kind::append:
-      TRY(fits_a_byte(operation, subject));
-      return fmt::format("{} {} {} {} {}", write_word(operation.kind), path, operation.offset,
-                         operation.length, operation.version);
-    case Kind::write_uring:
-      return fail(subject, "xfs_io cannot write through io_uring");
-    case Kind::write_atomic:
-      return fail(subject, "not every version of xfs_io can write with RWF_ATOMIC");
     case Kind::flags:
       return flags_command(operation, subject, path);
-    case Kind::project:
-      return fmt::format("io -r -c 'chproj {}' {}", operation.project, path);
-    case Kind::store:
-      TRY(fits_a_byte(operation, subject));
-      return fmt::format("io -c 'mmap 0 {}' -c 'mwrite -S {} {} {}' {}",
-                         operation.offset + operation.length, operation.version, operation.offset,
-                         operation.length, path);
-    case Kind::msync:
-      return fmt::format("io -c 'mmap 0 {}' -c 'msync -s {} {}' {}",
-                         operation.offset + operation.length, operation.offset, operation.length,
-                         path);
-    case Kind::sync_range:
-      return fmt::format("io -c 'sync_range -b -w -a {} {}' {}", operation.offset, operation.length,
-                         path);
-    case Kind::truncate:
-      return fmt::format("io -c 'truncate {}' {}", operation.length, path);
-    case Kind::allocate:
-    case Kind::allocate_keep:
-    case Kind::punch:
-    case Kind::zero:
-    case Kind::zero_keep:
-    case Kind::collapse:
-    case Kind::insert:
-      return fmt::format("io -c '{} {} {}' {}", range_word(operation.kind), operation.offset,
-                         operation.length, path);
     case Kind::clone:
     case Kind::dedupe:
       // xfs_io parses the path again, so the path is quoted first for xfs_io and then for the
@@ -219,62 +153,11 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
     case Kind::link:  // for an open file, links the descriptor, not the symbolic link in /proc
       return fmt::format("ln {} {} {}", workload::is_open_file(operation.path) ? "-LT" : "-T", path,
                          target);
-    case Kind::remount:
-    case Kind::crash:
-      return fail(subject, "the script supports only one mount");
-    case Kind::remount_read_only:
-      return std::string("mount -o remount,ro . && mount -o remount,rw .");
-    case Kind::freeze:
-      return std::string("io -x -c freeze -c thaw .");
-    case Kind::evict:
-      return std::string("quiet sh -c 'echo 3 > /proc/sys/vm/drop_caches'");
-    case Kind::mknod:
-      return "mkfifo " + path;
-    case Kind::tmpfile:
-      return fail(subject, "a shell cannot open a file without a name");
-    case Kind::symlink:
-      return fmt::format("ln -sT {} {}", target, path);
-    case Kind::rename:
-      return renamed(0);
-    case Kind::rename_noreplace:
-      return renamed(1);
-    case Kind::rename_exchange:
-      return renamed(2);
-    case Kind::rename_whiteout:
-      return renamed(4);
     case Kind::setxattr:
       return set_attribute(operation, path, subject);
-    case Kind::removexattr:
-      return fmt::format("setfattr -x {} {}", base::shell_quoted(operation.attribute), path);
-    case Kind::chmod:
-      return fmt::format("chmod {:o} {}", operation.mode, path);
-    case Kind::chown:
-      return fmt::format("chown {}:{} {}", operation.user, operation.group, path);
-    case Kind::touch:
-      return fmt::format("touch -c -m -d @{} {}", operation.seconds, path);
-    case Kind::access:
-      return fmt::format("touch -c -a -d @{} {}", operation.seconds, path);
-    case Kind::fsync:
-    case Kind::fsync_directory:
-      return "io -c fsync " + path;
-    case Kind::fdatasync:
-      return "io -c fdatasync " + path;
-    case Kind::sync:
-      return std::string("sync");
-    case Kind::syncfs:
-      return std::string("io -c syncfs .");
-    case Kind::rest:
-      return fmt::format("sleep {}", operation.seconds);
-    case Kind::join:
-      return std::string();
-    case Kind::open:
-    case Kind::close:
-      return std::string("true");
-    case Kind::begin:
-    case Kind::commit:
-      return fail(subject, "no standard tool supports transactions");
+    default:
+      return filled_in(row.shell, operation, path);
   }
-  return fail(subject, "no standard tool has an equivalent command");
 }
 
 /// Returns the values that the script tries for a torn write. A positive value is the number of

@@ -280,12 +280,12 @@ TEST(Compare, TheSummaryCoversAllParts) {
   EXPECT_EQ(outcome.answers[0].tables.size(), 8U);
   std::size_t maps = 0;
   for (const Table& table : outcome.answers[0].tables) {
-    if (!table.name.starts_with(db::kHeatMap)) continue;
+    if (!table.name.starts_with(kHeatMap)) continue;
     ++maps;
     EXPECT_GT(table.rows.size(), 20U);
     for (const auto& row : table.rows) {
       ASSERT_EQ(row.size(), table.columns.size());
-      EXPECT_NE(std::ranges::find(row, std::string("1.00") + db::kUnbeaten), row.end())
+      EXPECT_NE(std::ranges::find(row, std::string("1.00") + kUnbeaten), row.end())
           << row[0] << ", " << row[1];
     }
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/papers/claim.h"
+#include "results/db/claim.h"
 #include "results/statistics/sample.h"
 
 namespace headcrash::experiment::compare {

@@ -190,7 +190,7 @@ std::size_t times_best(const std::vector<Contest>& contests, std::size_t contend
 
 Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
-  Table shown{.name = fmt::format("{}, {}", db::kHeatMap, name(durability)),
+  Table shown{.name = fmt::format("{}, {}", kHeatMap, name(durability)),
               .title = fmt::format(
                   "User time as a multiple of the best time, for systems whose data is safe {}",
                   durability == Durability::each_call ? "after each call" : name(durability)),
@@ -205,7 +205,7 @@ Table times_the_best(const std::vector<Contest>& contests, const std::vector<std
       const Figure mean = mean_of(*contest.samples[i]);
       const bool unbeaten = std::ranges::find(best, i) != best.end();
       cells.push_back(mean && least && *least > 0
-                          ? fmt::format("{:.2f}{}", *mean / *least, unbeaten ? db::kUnbeaten : "")
+                          ? fmt::format("{:.2f}{}", *mean / *least, unbeaten ? kUnbeaten : "")
                           : "-");
     }
     shown.rows.push_back(std::move(cells));

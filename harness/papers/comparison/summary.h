@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/papers/claim.h"
 #include "harness/papers/comparison/interval.h"
 #include "harness/papers/comparison/rows.h"
+#include "results/db/claim.h"
 
 namespace headcrash::experiment::compare {
 

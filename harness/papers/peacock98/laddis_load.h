@@ -25,10 +25,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/papers/claim.h"
 #include "harness/papers/modelled_machine.h"
 #include "harness/papers/peacock98/nfs_front.h"
 #include "plugin/base/latency_histogram.h"
+#include "results/db/claim.h"
 
 namespace headcrash::experiment::peacock98 {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/papers/claim.h"
 #include "harness/papers/paper.h"
 #include "harness/papers/rosenblum92/cleaning_simulator.h"
+#include "results/db/claim.h"
 
 namespace headcrash::experiment::rosenblum92 {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/papers/claim.h"
 #include "harness/papers/soares03/pentium4.h"
+#include "results/db/claim.h"
 
 namespace headcrash::experiment::soares03 {
 

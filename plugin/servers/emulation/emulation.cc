@@ -289,8 +289,7 @@ Result<profiles::MachineFile> load_devices(const Settings& settings) {
   auto stack = profiles::load_stack(settings.profile);
   if (!stack) return about("profile=" + settings.profile, stack.error());
   profiles::MachineFile one;
-  one.devices.push_back(
-      {kDeviceName, std::move(*stack), settings.size_bytes, settings.write_cache, settings.tear});
+  one.devices.push_back({kDeviceName, std::move(*stack), settings.size_bytes, settings.options});
   return one;
 }
 

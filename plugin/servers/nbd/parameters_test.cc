@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "plugin/servers/emulation/settings.h"
@@ -17,8 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> all_keys() {
-  std::istringstream words{std::string(emulation::Settings::keys())};
-  return {std::istream_iterator<std::string>(words), {}};
+  std::vector<std::string> keys;
+  for (const emulation::Parameter& row : emulation::parameters()) keys.emplace_back(row.name);
+  return keys;
 }
 
 std::string help_text() {

@@ -24,6 +24,7 @@ namespace {
 
 /// Maximum number of requests that an NBD client is assumed to keep in flight.
 constexpr std::uint32_t kQueueDepthToServe = 64;
+constexpr const char* kMagicKey = "profile";
 
 // ---- configuration
 
@@ -59,9 +60,11 @@ int on_config_complete() noexcept {
   return guarded([] {
     emulation::Settings& settings = server->settings;
     if (auto complete = settings.check(); !complete) return refuse(complete.error());
-    for (auto* path : {&settings.store, &settings.record, &settings.control, &settings.machine,
-                       &settings.recording, &settings.virtual_time})
-      if (*path && !make_absolute(**path)) return -1;
+    for (const emulation::Parameter& row : emulation::parameters()) {
+      if (row.path == nullptr) continue;
+      auto& path = settings.*row.path;
+      if (path && !make_absolute(*path)) return -1;
+    }
     if (settings.states) return 0;
     auto hardware = emulation::load_hardware(settings);
     if (!hardware) return refuse(hardware.error());
@@ -207,32 +210,15 @@ void on_dump_plugin() noexcept {
   });
 }
 
-constexpr const char* kHelp =
-    "[profile=]PROFILE        Drive, array or cache to emulate: a built-in name or a .toml file.\n"
-    "machine=FILE             Several devices with a common clock, recording and power supply, "
-    "instead of one profile.\n"
-    "size=SIZE                Serve only the first SIZE bytes (default: full capacity).\n"
-    "store=DIR                Keep the bytes in this folder (default: in memory, or in the recording).\n"
-    "clock=real|real:K|off    Requests take their modelled time, K times that time, or no time (default: real).\n"
-    "lead=auto|US             Replies are sent this long before the modelled instant (default: their transit time).\n"
-    "write-cache=on|off       Volatile write cache of the drives (default: the profile's setting).\n"
-    "tear=silent|any|unreadable  State of the sector under the head after a power cut (default: "
-    "the profile's).\n"
-    "record=FILE              Record all events.\n"
-    "control=SOCKET           Listen for commands: power, clock, marks, statistics, faults, arrays.\n"
-    "cut=TRIGGER              Cut the power, for example at after-writes:N, at-flush:N, after-ms:X, "
-    "after-mark:TEXT+X.\n"
-    "fault=KIND:DEVICE,...    Fault to inject, for example dead:hd0.2,after-ms=5000; may be "
-    "repeated.\n"
-    "seed=N                   Seed of all random choices (default: 1).\n"
-    "states=N                 Serve crash states of recordings on N stages, instead of emulating "
-    "hardware.\n"
-    "recording=FILE           With states=: the exports state/ID are states of this recording.\n"
-    "overlay-max=SIZE         With states=: limit on the bytes written to each medium of a state "
-    "(default: 1G).\n"
-    "virtual-time=SOCKET      With states=: also serve each stage to user-mode Linux in virtual time, "
-    "at SOCKET.N.\n"
-    "Use nbdkit -t N, with N at least the client's queue depth (default: 16).";
+std::string help_text() {
+  std::string text;
+  for (const emulation::Parameter& row : emulation::parameters()) {
+    const std::string name =
+        row.name == kMagicKey ? fmt::format("[{}=]", row.name) : fmt::format("{}=", row.name);
+    text += fmt::format("{:<24} {}.\n", fmt::format("{}{}", name, row.value), row.help);
+  }
+  return text + "Use nbdkit -t N, with N at least the client's queue depth (default: 16).";
+}
 
 struct nbdkit_plugin make_plugin() noexcept {
   struct nbdkit_plugin p = {};
@@ -244,8 +230,9 @@ struct nbdkit_plugin make_plugin() noexcept {
   p.unload = on_unload;
   p.config = on_config;
   p.config_complete = on_config_complete;
-  p.config_help = kHelp;
-  p.magic_config_key = "profile";
+  static const std::string help = help_text();
+  p.config_help = help.c_str();
+  p.magic_config_key = kMagicKey;
   p.dump_plugin = on_dump_plugin;
   p.get_ready = on_get_ready;
   p.after_fork = on_after_fork;

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <vector>
 
+#include "results/db/claim.h"
 #include "results/report/frame/drawing.h"
 #include "results/report/frame/figures.h"
 #include "results/report/frame/heat_map.h"
@@ -34,36 +35,14 @@ constexpr std::string_view kSummary = "summary";  // the claim at the beginning 
 // section.
 constexpr std::string_view kInShort = "in short";
 
-struct Number {
-  std::string cell, quantity, unit, remark;
-  std::optional<double> paper, ours, low, high;
-};
-struct Rule {
-  std::string text, verdict, detail, kind;
-  std::int64_t executions = 1;
-};
-struct OwnTable {
-  std::string name, title;
-  std::vector<std::string> columns;
-  std::vector<std::vector<std::string>> rows;
-};
-struct OwnSeries {
-  std::string name;
-  bool from_paper = false;
-  std::string points;  // lines in gnuplot's input format
-};
-struct OwnPlot {
-  std::string name, title, x, y;
-  bool logarithmic_x = false;
-  std::vector<OwnSeries> series;
-};
-struct Claim {
-  std::string id, title;
-  std::vector<OwnTable> tables = {};
-  std::vector<OwnPlot> plots = {};
-  std::vector<Number> numbers;
-  std::vector<Rule> rules;
-};
+using experiment::RuleClass;
+using experiment::Verdict;
+using Number = experiment::ClaimNumber;
+using Rule = experiment::ClaimRule;
+using Claim = experiment::ClaimAnswer;
+using OwnTable = experiment::Table;
+using OwnPlot = experiment::Plot;
+using OwnSeries = experiment::Series;
 
 std::string figure(const std::optional<double>& value) {
   if (!value) return "";
@@ -101,8 +80,21 @@ void add_point(Claim& claim, const Row& row) {
                            .logarithmic_x = row.integer("logarithmic_x") != 0});
   OwnPlot& plot = claim.plots.back();
   if (plot.series.empty() || plot.series.back().name != line)
-    plot.series.push_back({.name = line, .from_paper = row.integer("from_paper") != 0});
-  plot.series.back().points += fmt::format("{}\t{}\n", row.real("x"), row.real("y"));
+    plot.series.push_back(
+        {.name = line, .points = {}, .from_paper = row.integer("from_paper") != 0});
+  plot.series.back().points.emplace_back(row.real("x"), row.real("y"));
+}
+
+Result<Rule> rule_of(const Row& row) {
+  const auto verdict = experiment::kVerdictNames.parse(row.text("verdict"));
+  const auto kind = experiment::kRuleClassNames.parse(row.text("class"));
+  if (!verdict || !kind)
+    return fail("claim_rule",
+                fmt::format("unknown verdict \"{}\" or class \"{}\"", row.text("verdict"),
+                            row.text("class")),
+                "use the version of headcrash that wrote the database");
+  return Rule{row.text("rule"), *verdict, row.text("detail"), *kind,
+              static_cast<std::uint32_t>(row.integer("executions"))};
 }
 
 Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
@@ -116,14 +108,13 @@ Result<std::vector<Claim>> claims_of(db::Database& database, std::int64_t run) {
     Claim& claim = claim_of(claims, row);
     claim.title = row.text("title");
     claim.numbers.push_back({row.text("cell"), row.text("quantity"), row.text("unit"),
-                             row.text("remark"), row.maybe_real("paper"), row.maybe_real("ours"),
+                             row.maybe_real("paper"), row.maybe_real("ours"), row.text("remark"),
                              row.maybe_real("low"), row.maybe_real("high")});
   }
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const Row row = rules.row(i);
-    claim_of(claims, row)
-        .rules.push_back({row.text("rule"), row.text("verdict"), row.text("detail"),
-                          row.text("class"), row.integer("executions")});
+    TRY(auto rule, rule_of(row));
+    claim_of(claims, row).rules.push_back(std::move(rule));
   }
   for (std::size_t i = 0; i < tables.size(); ++i)
     add_cell(claim_of(claims, tables.row(i)), tables.row(i));
@@ -158,12 +149,12 @@ std::string own_table(const OwnTable& table) {
 constexpr std::size_t kNamesOfARow = 2;  // each row begins with its group and its name
 
 bool is_heat_map(const OwnTable& table) {
-  return table.name.starts_with(db::kHeatMap) && table.columns.size() > kNamesOfARow;
+  return table.name.starts_with(experiment::kHeatMap) && table.columns.size() > kNamesOfARow;
 }
 
 HeatCell heat_cell(std::string_view value) {
-  const bool unbeaten = value.ends_with(db::kUnbeaten);
-  if (unbeaten) value.remove_suffix(std::string_view(db::kUnbeaten).size());
+  const bool unbeaten = value.ends_with(experiment::kUnbeaten);
+  if (unbeaten) value.remove_suffix(std::string_view(experiment::kUnbeaten).size());
   const auto times = number_in(value);
   if (!times) return {};
   return {fmt::format("{:.{}f}", *times,
@@ -233,7 +224,9 @@ Drawing curves_of(const OwnPlot& plot) {
   const auto hues = hues_of(plot.series);
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     const OwnSeries& series = plot.series[i];
-    data += fmt::format("\"{}\"\n{}\n\n", key_label(series.name), series.points);
+    std::string points;
+    for (const auto& [x, y] : series.points) points += fmt::format("{}\t{}\n", x, y);
+    data += fmt::format("\"{}\"\n{}\n\n", key_label(series.name), points);
     colours += fmt::format("{} ", kFilesystemColours.at(hues[i]).light);
     lines += series.from_paper ? "0 " : "1 ";
   }
@@ -287,20 +280,16 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
 /// position of a point.
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
-  std::vector<std::size_t> points;
   for (const Number* n : quantity.numbers) {
     const auto parts = name_and_number(n->cell);
     if (!parts || !n->ours) continue;
     auto at = std::ranges::find(lines, parts->first, &OwnSeries::name);
-    if (at == lines.end()) {
-      at = lines.insert(at, {parts->first, false, {}});
-      points.push_back(0);
-    }
-    ++points[static_cast<std::size_t>(at - lines.begin())];
-    at->points += fmt::format("{}\t{}\n", parts->second, *n->ours);
+    if (at == lines.end()) at = lines.insert(at, {.name = parts->first, .points = {}});
+    at->points.emplace_back(parts->second, *n->ours);
   }
-  if (points.empty() || std::ranges::min(points) < kPointsOfALineLeast) return {};
-  return lines;
+  const bool long_enough = std::ranges::all_of(
+      lines, [](const OwnSeries& line) { return line.points.size() >= kPointsOfALineLeast; });
+  return long_enough ? lines : std::vector<OwnSeries>{};
 }
 
 /// Returns the label of the horizontal axis: "users" if the claim mentions users; otherwise, an
@@ -456,7 +445,9 @@ std::string rule_id(const Claim& claim, std::size_t rule) {
 }
 
 const char* mark_class(const Rule& rule) {
-  return rule.verdict == "holds" ? "good" : rule.verdict == "does not hold" ? "bad" : "open";
+  return rule.verdict == Verdict::holds           ? "good"
+         : rule.verdict == Verdict::does_not_hold ? "bad"
+                                                  : "open";
 }
 
 struct Score {
@@ -464,10 +455,10 @@ struct Score {
   std::size_t all() const { return hold + fail + undecided + vacuous; }
 
   void count(const Rule& rule) {
-    ++(rule.verdict == "holds"       ? hold
-       : rule.verdict == "undecided" ? undecided
-       : rule.verdict == "vacuous"   ? vacuous
-                                     : fail);
+    ++(rule.verdict == Verdict::holds       ? hold
+       : rule.verdict == Verdict::undecided ? undecided
+       : rule.verdict == Verdict::vacuous   ? vacuous
+                                            : fail);
   }
 };
 
@@ -477,14 +468,12 @@ Score score_of(const Claim& claim) {
   return score;
 }
 
-constexpr std::string_view kOfThePaper = "paper";
-
 /// Counts the rules of all claims by class. The class of the paper's own rules comes first.
-std::vector<std::pair<std::string, Score>> scores_by_class(const std::vector<Claim>& claims) {
-  std::vector<std::pair<std::string, Score>> scores{{std::string(kOfThePaper), {}}};
+std::vector<std::pair<RuleClass, Score>> scores_by_class(const std::vector<Claim>& claims) {
+  std::vector<std::pair<RuleClass, Score>> scores{{RuleClass::paper, {}}};
   for (const Claim& claim : claims) {
     for (const Rule& rule : claim.rules) {
-      auto at = std::ranges::find(scores, rule.kind, &std::pair<std::string, Score>::first);
+      auto at = std::ranges::find(scores, rule.kind, &std::pair<RuleClass, Score>::first);
       if (at == scores.end()) at = scores.insert(at, {rule.kind, {}});
       at->second.count(rule);
     }
@@ -492,14 +481,14 @@ std::vector<std::pair<std::string, Score>> scores_by_class(const std::vector<Cla
   return scores;
 }
 
-std::string classes_table(const std::vector<std::pair<std::string, Score>>& scores) {
+std::string classes_table(const std::vector<std::pair<RuleClass, Score>>& scores) {
   std::vector<Column> columns{{"rules, by class"}};
   for (const char* verdict : {"hold", "do not hold", "undecided", "vacuous"})
     columns.push_back({verdict, Column::Kind::number});
   std::vector<std::vector<std::string>> rows;
   for (const auto& [kind, score] : scores) {
     if (score.all() == 0) continue;
-    std::vector<std::string> row{escape(kind)};
+    std::vector<std::string> row{escape(name(kind))};
     for (const std::size_t count : {score.hold, score.fail, score.undecided, score.vacuous})
       row.push_back(fmt::format("{}", count));
     rows.push_back(std::move(row));
@@ -541,7 +530,8 @@ std::vector<std::size_t> failures_first(const Claim& claim) {
 /// Returns the text of a rule. The rule's class precedes the text, except for the paper's own
 /// rules.
 std::string marked_text(const Rule& rule) {
-  const std::string mark = rule.kind == kOfThePaper ? "" : fmt::format("({}) ", rule.kind);
+  const std::string mark =
+      rule.kind == RuleClass::paper ? "" : fmt::format("({}) ", name(rule.kind));
   return escape(mark + rule.text);
 }
 
@@ -555,7 +545,7 @@ std::string rules_table(const Claim& claim) {
     out += fmt::format(
         "<tr class=\"{0}\" id=\"{1}\"><td data-label=\"what must hold\">{2}</td><td data-label=\"verdict\"><span class=\"verdict "
         "{0}\">{3}</span></td><td data-label=\"numbers\">{4}</td></tr>\n",
-        mark_class(rule), rule_id(claim, i), marked_text(rule), escape(rule.verdict),
+        mark_class(rule), rule_id(claim, i), marked_text(rule), escape(name(rule.verdict)),
         escape(rule.detail));
   }
   return out + "</tbody></table>\n";
@@ -596,7 +586,7 @@ std::string scoreboard(const std::vector<Claim>& claims) {
       const Rule& rule = claim->rules[i];
       const std::string_view css = mark_class(rule);
       marks += fmt::format("<a class=\"{}\" href=\"#{}\" title=\"{}: {}\">{}</a> ", css,
-                           rule_id(*claim, i), escape(rule.verdict), marked_text(rule),
+                           rule_id(*claim, i), escape(name(rule.verdict)), marked_text(rule),
                            css == "good"  ? "&#10003;"
                            : css == "bad" ? "&#10007;"
                                           : "?");
@@ -699,7 +689,7 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
   Score counted;
   for (const Claim& claim : claims)
     for (const Rule& rule : claim.rules)
-      if (!of_a_paper || rule.kind == kOfThePaper) counted.count(rule);
+      if (!of_a_paper || rule.kind == RuleClass::paper) counted.count(rule);
   page.hold = static_cast<std::int64_t>(counted.hold);
   page.do_not_hold = static_cast<std::int64_t>(counted.fail);
   page.undecided = static_cast<std::int64_t>(counted.undecided);

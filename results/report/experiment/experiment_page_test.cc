@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "results/db/claim.h"
 #include "results/db/testing/database_fixture.h"
 #include "results/report/frame/html.h"
 #include "results/report/frame/testing/page_parts.h"
@@ -13,6 +14,9 @@ namespace headcrash::report {
 namespace {
 
 using db::must;
+using experiment::ClaimAnswer;
+using experiment::RuleClass;
+using experiment::Verdict;
 
 class ExperimentPageTest : public db::ScratchFolder {
  protected:
@@ -30,14 +34,14 @@ class ExperimentPageTest : public db::ScratchFolder {
   Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
     auto database = must(db::Database::open(file(), db::Database::Access::read_write));
     const auto run = begin_run(database);
-    std::vector<db::ClaimNumberRecord> numbers;
+    std::vector<ClaimAnswer> answers;
     for (std::size_t i = 0; i < units.size(); ++i) {
-      const std::string claim = "C-" + std::to_string(i);
+      answers.push_back(
+          {.id = "C-" + std::to_string(i), .part = "part", .title = "unit " + units[i]});
       for (const char* cell : {"one", "two"})
-        numbers.push_back({claim, "part", "unit " + units[i], cell, "elapsed", units[i], 12.5, 80.0,
-                           std::string()});
+        answers.back().numbers.push_back({cell, "elapsed", units[i], 12.5, 80.0, std::string()});
     }
-    EXPECT_TRUE(database.record_claims(run, {.numbers = numbers, .rules = {}}));
+    EXPECT_TRUE(database.record_claims(run, answers));
     return experiment_page(database, run);
   }
 };
@@ -67,13 +71,14 @@ TEST_F(ExperimentPageTest, ShowsNumbersInAnyUnit) {
 TEST_F(ExperimentPageTest, BeginsWithRuleCountsAndOmitsMissingCells) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
-  EXPECT_TRUE(database.record_claims(run, {.numbers = {},
-                                           .rules = {{"C-1", "one", "holds", ""},
-                                                     {"C-1", "two", "does not hold", ""},
-                                                     {"C-1", "three", "undecided", ""},
-                                                     {"C-1", "four", "vacuous", ""},
-                                                     {"C-1", "five", "holds", "", "ours"},
-                                                     {"C-1", "six", "holds", "", "arithmetic"}}}));
+  const ClaimAnswer answer{.id = "C-1",
+                           .rules = {{"one", Verdict::holds},
+                                     {"two", Verdict::does_not_hold},
+                                     {"three", Verdict::undecided},
+                                     {"four", Verdict::vacuous},
+                                     {"five", Verdict::holds, "", RuleClass::ours},
+                                     {"six", Verdict::holds, "", RuleClass::arithmetic}}};
+  EXPECT_TRUE(database.record_claims(run, {&answer, 1}));
   const auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   EXPECT_NE(
@@ -88,15 +93,14 @@ TEST_F(ExperimentPageTest, BeginsWithRuleCountsAndOmitsMissingCells) {
 TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotWithAnyNumberOfPoints) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
-  db::ClaimRecords records;
   constexpr int kLines = 11, kPoints = 40;
+  experiment::Plot plot{.name = "curve", .title = "Many", .x = "x", .y = "y"};
   for (int line = 0; line < kLines; ++line) {
-    for (int x = 0; x < kPoints; ++x)
-      records.points.push_back({"C-1", "curve", "Many", "x", "y", false,
-                                "line " + std::to_string(line), false, static_cast<double>(x),
-                                static_cast<double>(x * line % 7)});
+    plot.series.push_back({.name = "line " + std::to_string(line)});
+    for (int x = 0; x < kPoints; ++x) plot.series.back().points.emplace_back(x, x * line % 7);
   }
-  ASSERT_TRUE(database.record_claims(run, records));
+  const ClaimAnswer answer{.id = "C-1", .plots = {plot}};
+  ASSERT_TRUE(database.record_claims(run, {&answer, 1}));
   auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   page->html = without_own_script(page->html);
@@ -113,12 +117,16 @@ TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotWithAnyNumberOfPoints) {
 TEST_F(ExperimentPageTest, ShowsColumnsAndMarksOnlyForNumbersOfThePaper) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
-  db::ClaimRecords records;
-  records.numbers = {{"C-1", "part", "with", "one", "cost", "", 4.5, 5.0, ""},
-                     {"C-1", "part", "with", "one; varied", "cost", "", std::nullopt, 6.0, ""},
-                     {"C-2", "part", "without", "one", "cost", "", std::nullopt, 5.0, ""},
-                     {"C-2", "part", "without", "two", "cost", "", std::nullopt, 6.0, ""}};
-  ASSERT_TRUE(database.record_claims(run, records));
+  const std::vector<ClaimAnswer> answers{
+      {.id = "C-1",
+       .title = "with",
+       .numbers = {{"one", "cost", "", 4.5, 5.0, ""},
+                   {"one; varied", "cost", "", std::nullopt, 6.0, ""}}},
+      {.id = "C-2",
+       .title = "without",
+       .numbers = {{"one", "cost", "", std::nullopt, 5.0, ""},
+                   {"two", "cost", "", std::nullopt, 6.0, ""}}}};
+  ASSERT_TRUE(database.record_claims(run, answers));
   const auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   const auto count = [&](const std::string& text) {
@@ -135,22 +143,21 @@ TEST_F(ExperimentPageTest, ShowsColumnsAndMarksOnlyForNumbersOfThePaper) {
 TEST_F(ExperimentPageTest, ShowsTablesAndPlotsOfAClaim) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
-  db::ClaimRecords records;
-  records.rules = {{"C-1", "a rule without a number", "holds", ""}};
-  for (std::int64_t line = 0; line < 2; ++line) {
-    records.tables.push_back(
-        {"C-1", "sizes", "Sizes & delays", line, "who <b>", line == 0 ? "\"x\"" : "y"});
-    records.tables.push_back(
-        {"C-1", "sizes", "Sizes & delays", line, "s", line == 0 ? "1.5" : "12"});
-  }
-  records.tables.push_back({"C-1", "again", "Another", 0, "n", "7"});
-  for (const double x : {1.0, 2.0, 4.0}) {
-    records.points.push_back(
-        {"C-1", "curve", "By \"delay\"", "delay (s)", "% of it", true, "ours", false, x, x});
-    records.points.push_back(
-        {"C-2", "curve", "Another", "x", "y", false, "one's \\", true, -x, x * x});
-  }
-  ASSERT_TRUE(database.record_claims(run, records));
+  const auto curve = [](const char* title, const char* x, const char* y, bool logarithmic_x,
+                        experiment::Series series) {
+    return experiment::Plot{"curve", title, x, y, logarithmic_x, {std::move(series)}};
+  };
+  const std::vector<ClaimAnswer> answers{
+      {.id = "C-1",
+       .rules = {{"a rule without a number", Verdict::holds}},
+       .tables = {{"sizes", "Sizes & delays", {"who <b>", "s"}, {{"\"x\"", "1.5"}, {"y", "12"}}},
+                  {"again", "Another", {"n"}, {{"7"}}}},
+       .plots = {curve("By \"delay\"", "delay (s)", "% of it", true,
+                       {"ours", {{1, 1}, {2, 2}, {4, 4}}, false})}},
+      {.id = "C-2",
+       .plots = {
+           curve("Another", "x", "y", false, {"one's \\", {{-1, 1}, {-2, 4}, {-4, 16}}, true})}}};
+  ASSERT_TRUE(database.record_claims(run, answers));
   const auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   EXPECT_EQ(page->hold, 1);
@@ -164,19 +171,16 @@ TEST_F(ExperimentPageTest, ShowsTablesAndPlotsOfAClaim) {
 TEST_F(ExperimentPageTest, BeginsAComparisonWithItsHeatMap) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
-  db::ClaimRecords records;
-  records.rules = {{"C-1", "a rule", "does not hold", ""}};
-  const std::vector<std::vector<std::string>> cells = {
-      {"machine", "one drive", "one drive", "array"},
-      {"workload", "create", "copy", "copy"},
-      {"LFS", "1.00*", "2.50", "-"},
-      {"Journal", "12.34", "1.00*", "1.01*"}};
-  for (std::size_t line = 0; line < 3; ++line)
-    for (const auto& column : cells)
-      records.tables.push_back({"summary", "heat map, of all", "Times the best",
-                                static_cast<std::int64_t>(line), column[0], column[line + 1]});
-  records.tables.push_back({"summary", "beats", "Who beats whom", 0, "n", "7"});
-  ASSERT_TRUE(database.record_claims(run, records));
+  const ClaimAnswer rule{.id = "C-1", .rules = {{"a rule", Verdict::does_not_hold}}};
+  const ClaimAnswer summary{.id = "summary",
+                            .tables = {{"heat map, of all",
+                                        "Times the best",
+                                        {"machine", "workload", "LFS", "Journal"},
+                                        {{"one drive", "create", "1.00*", "12.34"},
+                                         {"one drive", "copy", "2.50", "1.00*"},
+                                         {"array", "copy", "-", "1.01*"}}},
+                                       {"beats", "Who beats whom", {"n"}, {{"7"}}}}};
+  ASSERT_TRUE(database.record_claims(run, std::vector{rule, summary}));
   const auto page = must(experiment_page(database, run));
   expect_links_lead_somewhere(page.html);
   EXPECT_NE(page.html.find(">0 of 1 checks hold, 1 does not<"), std::string::npos)
@@ -198,13 +202,16 @@ TEST_F(ExperimentPageTest, BeginsAComparisonWithItsHeatMap) {
 TEST_F(ExperimentPageTest, ListsFailedClaimsAndRulesFirst) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
-  db::ClaimRecords records;
-  records.numbers = {{"C-0", "part", "numbers only", "one", "cost", "", std::nullopt, 5.0, ""}};
-  records.rules = {{"C-1", "all is well", "holds", ""},
-                   {"C-2", "not known", "undecided", ""},
-                   {"C-3", "the good one", "holds", "1"},
-                   {"C-3", "the bad one", "does not hold", "2 < 3"}};
-  ASSERT_TRUE(database.record_claims(run, records));
+  const std::vector<ClaimAnswer> answers{
+      {.id = "C-0",
+       .title = "numbers only",
+       .numbers = {{"one", "cost", "", std::nullopt, 5.0, ""}}},
+      {.id = "C-1", .rules = {{"all is well", Verdict::holds}}},
+      {.id = "C-2", .rules = {{"not known", Verdict::undecided}}},
+      {.id = "C-3",
+       .rules = {{"the good one", Verdict::holds, "1"},
+                 {"the bad one", Verdict::does_not_hold, "2 < 3"}}}};
+  ASSERT_TRUE(database.record_claims(run, answers));
   const auto page = must(experiment_page(database, run));
   expect_links_lead_somewhere(page.html);
   const auto scoreboard = all_between(page.html, "<section id=\"scoreboard\">", "</section>").at(0);
@@ -225,17 +232,16 @@ TEST_F(ExperimentPageTest, ListsFailedClaimsAndRulesFirst) {
 TEST_F(ExperimentPageTest, DrawsNumbersThatDependOnUsersAsOneLinePlot) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
-  db::ClaimRecords records;
+  std::vector<ClaimAnswer> answers{{.id = "C-1", .title = "split among users"},
+                                   {.id = "C-2", .title = "two points"}};
   for (const char* scheme : {"No Order", "Soft Updates"})
     for (const int users : {1, 2, 8})
-      records.numbers.push_back({"C-1", "part", "split among users",
-                                 fmt::format("{}, {}", scheme, users), "throughput", "1/s",
-                                 std::nullopt, 1000.0 + users + (scheme[0] == 'S' ? 100 : 0), ""});
-  records.numbers.push_back(
-      {"C-2", "part", "two points", "No Order, 1", "throughput", "1/s", std::nullopt, 2001.0, ""});
-  records.numbers.push_back(
-      {"C-2", "part", "two points", "No Order, 2", "throughput", "1/s", std::nullopt, 2002.0, ""});
-  ASSERT_TRUE(database.record_claims(run, records));
+      answers[0].numbers.push_back({fmt::format("{}, {}", scheme, users), "throughput", "1/s",
+                                    std::nullopt, 1000.0 + users + (scheme[0] == 'S' ? 100 : 0),
+                                    ""});
+  answers[1].numbers = {{"No Order, 1", "throughput", "1/s", std::nullopt, 2001.0, ""},
+                        {"No Order, 2", "throughput", "1/s", std::nullopt, 2002.0, ""}};
+  ASSERT_TRUE(database.record_claims(run, answers));
   const auto page = must(experiment_page(database, run));
   EXPECT_EQ(plots_in(page.html), 1U) << "two points are not a line";
   const auto plot = all_between(page.html, "<svg", "</svg>").at(0);

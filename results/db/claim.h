@@ -1,5 +1,6 @@
 #pragma once
-// A paper's claims and our results. A claim consists of rows of numbers, and of rules in words that
+// A paper's claims and our results, as an experiment produces them, the database stores them and the
+// report shows them. A claim consists of rows of numbers, and of rules in words that
 // hold or do not hold.
 //
 // A row contains a number from the paper (absent if the paper has only a figure) and our number. A
@@ -39,10 +40,10 @@ struct ClaimNumber {
 /// undecided: a number is missing, or the executions disagree, so the result is within their
 /// spread. vacuous: the mechanism that the rule is about never acted during the run.
 enum class Verdict : std::uint8_t { holds, does_not_hold, undecided, vacuous };
+inline constexpr auto kVerdictNames =
+    base::names<Verdict>({"holds", "does not hold", "undecided", "vacuous"});
 inline const char* name(Verdict verdict) {
-  static constexpr auto kNames =
-      base::names<Verdict>({"holds", "does not hold", "undecided", "vacuous"});
-  return kNames[verdict].data();
+  return kVerdictNames[verdict].data();
 }
 inline constexpr Verdict kVerdicts[] = {Verdict::holds, Verdict::does_not_hold, Verdict::undecided,
                                         Verdict::vacuous};
@@ -57,10 +58,10 @@ enum class RuleClass : std::uint8_t {
   arithmetic,
   calibrated,  ///< compares with a number that was used to calibrate one of our constants
 };
+inline constexpr auto kRuleClassNames =
+    base::names<RuleClass>({"paper", "ours", "arithmetic", "calibrated"});
 inline const char* name(RuleClass kind) {
-  static constexpr auto kNames =
-      base::names<RuleClass>({"paper", "ours", "arithmetic", "calibrated"});
-  return kNames[kind].data();
+  return kRuleClassNames[kind].data();
 }
 inline constexpr RuleClass kRuleClasses[] = {RuleClass::paper, RuleClass::ours,
                                              RuleClass::arithmetic, RuleClass::calibrated};
@@ -74,6 +75,12 @@ struct ClaimRule {
   /// on a seed.
   std::uint32_t executions = 1;
 };
+
+/// Prefix of the names of tables that the report draws as heat maps. Each row has a group, a name,
+/// and values as multiples of the row's best value, such as "1.23". kUnbeaten marks a value that no
+/// other value beats; "-" means that the value is missing.
+inline constexpr const char* kHeatMap = "heat map";
+inline constexpr const char* kUnbeaten = "*";
 
 /// A table without the paper's numbers, for example a calculator's output. Columns of numbers are
 /// right-aligned.
