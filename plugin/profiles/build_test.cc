@@ -31,7 +31,7 @@ struct Host : model::Initiator {
 MachineDevice device(const std::string& profile, const std::string& name = "hd0") {
   auto stack = load_stack(profile);
   EXPECT_TRUE(stack) << stack.error().message();
-  return {name, stack ? *stack : nullptr, std::nullopt, std::nullopt};
+  return {name, stack ? *stack : nullptr, std::nullopt, {}};
 }
 
 std::vector<std::string> built_in_names() {

@@ -74,7 +74,7 @@ std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive,
 
 Result<double> segment_share(const std::shared_ptr<const Stack>& stack, std::uint32_t drives,
                              std::uint32_t segment_kib, std::uint64_t transfers) {
-  TRY(const auto planned, plan({{"hd0", stack, std::nullopt, std::nullopt}}));
+  TRY(const auto planned, plan({{"hd0", stack, std::nullopt, {}}}));
   model::NullObserver nobody;
   TRY(auto built, build(planned, nobody, {}));
   replay::RandomSpec spec;

@@ -38,7 +38,7 @@ class LastQuarter final : public replay::ReplayObserver {
 
 Result<double> rate(const std::shared_ptr<const Stack>& stack, double reads,
                     std::uint32_t request_sectors) {
-  TRY(const auto planned, plan({{"hd0", stack, std::nullopt, std::nullopt}}));
+  TRY(const auto planned, plan({{"hd0", stack, std::nullopt, {}}}));
   model::NullObserver nobody;
   TRY(auto built, build(planned, nobody, {}));
   const std::uint64_t sectors = planned.all[0].sectors;

@@ -25,8 +25,7 @@ int errno_of(model::Status status) {
 
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors) {
   TRY(auto stack, profiles::load_stack(profile));
-  return profiles::plan(
-      {{kDeviceName, std::move(stack), sectors * model::kSectorBytes, std::nullopt}});
+  return profiles::plan({{kDeviceName, std::move(stack), sectors * model::kSectorBytes, {}}});
 }
 
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan) {

@@ -42,7 +42,7 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
   if (stack->below.empty())
     return fail(machine.profile, "is a single drive, not an array",
                 "omit it: the crash states of a single drive are computed from its writes");
-  TRY(const auto plan, profiles::plan({{kStageDiskName, std::move(stack), bytes, std::nullopt}}));
+  TRY(const auto plan, profiles::plan({{kStageDiskName, std::move(stack), bytes, {}}}));
   TRY(check_faults(plan, machine.faults_in_recovery()));
   return plan.all.front().sectors * model::kSectorBytes;
 }

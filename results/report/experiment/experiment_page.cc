@@ -36,7 +36,7 @@ constexpr std::string_view kSummary = "summary";  // the claim at the beginning 
 constexpr std::string_view kInShort = "in short";
 
 using experiment::RuleClass;
-using experiment::Verdict;
+using ClaimVerdict = experiment::Verdict;
 using Number = experiment::ClaimNumber;
 using Rule = experiment::ClaimRule;
 using Claim = experiment::ClaimAnswer;
@@ -445,9 +445,9 @@ std::string rule_id(const Claim& claim, std::size_t rule) {
 }
 
 const char* mark_class(const Rule& rule) {
-  return rule.verdict == Verdict::holds           ? "good"
-         : rule.verdict == Verdict::does_not_hold ? "bad"
-                                                  : "open";
+  return rule.verdict == ClaimVerdict::holds           ? "good"
+         : rule.verdict == ClaimVerdict::does_not_hold ? "bad"
+                                                       : "open";
 }
 
 struct Score {
@@ -455,10 +455,10 @@ struct Score {
   std::size_t all() const { return hold + fail + undecided + vacuous; }
 
   void count(const Rule& rule) {
-    ++(rule.verdict == Verdict::holds       ? hold
-       : rule.verdict == Verdict::undecided ? undecided
-       : rule.verdict == Verdict::vacuous   ? vacuous
-                                            : fail);
+    ++(rule.verdict == ClaimVerdict::holds       ? hold
+       : rule.verdict == ClaimVerdict::undecided ? undecided
+       : rule.verdict == ClaimVerdict::vacuous   ? vacuous
+                                                 : fail);
   }
 };
 

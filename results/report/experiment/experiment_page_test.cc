@@ -16,7 +16,7 @@ namespace {
 using db::must;
 using experiment::ClaimAnswer;
 using experiment::RuleClass;
-using experiment::Verdict;
+using ClaimVerdict = experiment::Verdict;
 
 class ExperimentPageTest : public db::ScratchFolder {
  protected:
@@ -72,12 +72,12 @@ TEST_F(ExperimentPageTest, BeginsWithRuleCountsAndOmitsMissingCells) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
   const ClaimAnswer answer{.id = "C-1",
-                           .rules = {{"one", Verdict::holds},
-                                     {"two", Verdict::does_not_hold},
-                                     {"three", Verdict::undecided},
-                                     {"four", Verdict::vacuous},
-                                     {"five", Verdict::holds, "", RuleClass::ours},
-                                     {"six", Verdict::holds, "", RuleClass::arithmetic}}};
+                           .rules = {{"one", ClaimVerdict::holds},
+                                     {"two", ClaimVerdict::does_not_hold},
+                                     {"three", ClaimVerdict::undecided},
+                                     {"four", ClaimVerdict::vacuous},
+                                     {"five", ClaimVerdict::holds, "", RuleClass::ours},
+                                     {"six", ClaimVerdict::holds, "", RuleClass::arithmetic}}};
   EXPECT_TRUE(database.record_claims(run, {&answer, 1}));
   const auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
@@ -149,7 +149,7 @@ TEST_F(ExperimentPageTest, ShowsTablesAndPlotsOfAClaim) {
   };
   const std::vector<ClaimAnswer> answers{
       {.id = "C-1",
-       .rules = {{"a rule without a number", Verdict::holds}},
+       .rules = {{"a rule without a number", ClaimVerdict::holds}},
        .tables = {{"sizes", "Sizes & delays", {"who <b>", "s"}, {{"\"x\"", "1.5"}, {"y", "12"}}},
                   {"again", "Another", {"n"}, {{"7"}}}},
        .plots = {curve("By \"delay\"", "delay (s)", "% of it", true,
@@ -171,7 +171,7 @@ TEST_F(ExperimentPageTest, ShowsTablesAndPlotsOfAClaim) {
 TEST_F(ExperimentPageTest, BeginsAComparisonWithItsHeatMap) {
   auto database = must(db::Database::open(file(), db::Database::Access::read_write));
   const auto run = begin_run(database);
-  const ClaimAnswer rule{.id = "C-1", .rules = {{"a rule", Verdict::does_not_hold}}};
+  const ClaimAnswer rule{.id = "C-1", .rules = {{"a rule", ClaimVerdict::does_not_hold}}};
   const ClaimAnswer summary{.id = "summary",
                             .tables = {{"heat map, of all",
                                         "Times the best",
@@ -206,11 +206,11 @@ TEST_F(ExperimentPageTest, ListsFailedClaimsAndRulesFirst) {
       {.id = "C-0",
        .title = "numbers only",
        .numbers = {{"one", "cost", "", std::nullopt, 5.0, ""}}},
-      {.id = "C-1", .rules = {{"all is well", Verdict::holds}}},
-      {.id = "C-2", .rules = {{"not known", Verdict::undecided}}},
+      {.id = "C-1", .rules = {{"all is well", ClaimVerdict::holds}}},
+      {.id = "C-2", .rules = {{"not known", ClaimVerdict::undecided}}},
       {.id = "C-3",
-       .rules = {{"the good one", Verdict::holds, "1"},
-                 {"the bad one", Verdict::does_not_hold, "2 < 3"}}}};
+       .rules = {{"the good one", ClaimVerdict::holds, "1"},
+                 {"the bad one", ClaimVerdict::does_not_hold, "2 < 3"}}}};
   ASSERT_TRUE(database.record_claims(run, answers));
   const auto page = must(experiment_page(database, run));
   expect_links_lead_somewhere(page.html);
