@@ -612,9 +612,9 @@ std::string missing_tool_hint(const LinuxAdapter& adapter) {
 namespace {
 
 /// Splits "ext4:md-raid1" into file system and stack, and "overlay:xfs" into layer and file system
-/// below; the second part is empty if the name has only one. If the file system is given as a path,
-/// its name ends in ".toml", or in ".toml" and a variant. A colon in a directory's name is therefore
-/// not taken as the separator.
+/// below; the second part is empty if the name has only one. A file system that is given as a path
+/// has a name that ends in ".toml", or in ".toml" and a variant. A colon in the name of a directory
+/// is therefore not taken as the separator.
 std::pair<std::string, std::string> split_stack(const std::string& name) {
   std::size_t colon = name.find(':');
   while (colon != std::string::npos && base::is_path(name.substr(0, colon)) &&
