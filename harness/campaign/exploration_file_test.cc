@@ -432,7 +432,7 @@ TEST(Exploration, AStackGetsAControlWhoseDisksIgnoreFlushes) {
       std::ranges::find(cells, std::vector<std::string>{"lying-flush"}, &ExploredCell::strategies);
   ASSERT_NE(lying, cells.end());
   EXPECT_EQ(lying->control, Control::lose);
-  EXPECT_EQ(lying->budget, 20);
+  EXPECT_EQ(lying->states, 20);
 }
 
 TEST(Exploration, RejectsKnownFailuresThatCannotApply) {
