@@ -86,7 +86,7 @@ FIGURES = {
 }
 # The names that claims of a second reading of the paper end with, after a comma.
 READINGS = {"gap": "second reading (rotational gap)", "queue": "second reading (queue)",
-            "hot spot": "second reading (hot spot)", "by folder": "second reading (by folder)"}
+            "hot spot": "second reading (hot spot)", "folders": "second reading (folders)"}
 # Second readings that run only by name. They count as soon as scripts/store-papers has stored them.
 SECOND_READINGS = ("gap", "hot-spot")
 # The prefix and the number of the claims of each paper.
