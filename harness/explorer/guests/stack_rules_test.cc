@@ -105,7 +105,9 @@ TEST(StackRules, CopiesAreEqualWhileNoWriteIsInFlight) {
     EXPECT_NE(broken[0].text.find("sector 2048 differs between the copies"), std::string::npos);
     EXPECT_NE(broken[0].text.find(second == 0 ? "hd1 none" : "hd1 request 2"), std::string::npos)
         << broken[0].text;
-    if (second == 0) EXPECT_EQ(broken[0].disk, "hd1");
+    if (second == 0) {
+      EXPECT_EQ(broken[0].disk, "hd1");
+    }
   }
 }
 
