@@ -19,8 +19,8 @@ for path in pathlib.Path(sys.argv[1]).glob("*.csv"):
     if path.name not in ("numbers.csv", "series.csv", "dbench-full.csv"):
         stored.update(verdicts(path))
 for rule, verdict in verdicts(sys.argv[2]).items():
-    if stored.get(rule) not in (None, verdict):
-        print(*rule, f"{verdict}, stored: {stored[rule]}", sep=": ")
+    if stored.get(rule) != verdict:
+        print(*rule, f"{verdict}, stored: {stored.get(rule, 'no such rule')}", sep=": ")
 END
 }
 

@@ -87,8 +87,6 @@ FIGURES = {
 # The names that claims of a second reading of the paper end with, after a comma.
 READINGS = {"gap": "second reading (rotational gap)", "queue": "second reading (queue)",
             "hot spot": "second reading (hot spot)", "folders": "second reading (folders)"}
-# Second readings that run only by name. They count as soon as scripts/store-papers has stored them.
-SECOND_READINGS = ("gap", "hot-spot")
 # The prefix and the number of the claims of each paper.
 CLAIMS = {"ganger94": ("GP", 35), "rosenblum92": ("LFS", 44), "soares03": ("MS", 16),
           "chen96": ("CH", 18), "peacock98": ("PK", 27)}
@@ -99,16 +97,10 @@ SITE = re.compile(r"(.*?)  ?(\w+(?:\(.*?\)|, no flush)) +(\d+|-)  (.*?)  +([\d.]
 problems = []
 
 
-def stored(folder, files):
-    """Returns the files, without second readings that have not been stored yet."""
-    return [name for name in files
-            if name not in SECOND_READINGS or (folder / f"{name}.csv").exists()]
-
-
 def rows_of(folder, files):
     """Returns the lines of the files as dictionaries. Each line must have all columns."""
     rows = []
-    for name in stored(folder, files):
+    for name in files:
         path = folder / f"{name}.csv"
         with path.open(newline="") as file:
             lines = list(csv.reader(file, strict=True))
@@ -168,11 +160,6 @@ def figures_of(paper, rows):
     return texts
 
 
-def is_old(rows):
-    """Returns true if the results were stored before rules had classes."""
-    return any("class" not in row for row in rows)
-
-
 def block_of(paper, rows, figures):
     lines = [BEGIN, "| figure | paper | here |", "|---|---|---|"]
     for name, claim, cell, quantity in figures:
@@ -186,18 +173,6 @@ def block_of(paper, rows, figures):
         lines.append(f"| {name} ({claim}) | {short(row['paper'])} | {here} |")
     for figure in FIGURES[paper]:
         lines += ["", f"![{figure.title}](figures/{figure.name}.svg)"]
-    if is_old(rows):
-        counts = []
-        for reading in ("", *READINGS):
-            rules = [row["verdict or remark"] for row in rows
-                     if row["kind"] == "rule" and reading_of(row) == reading]
-            if rules:
-                counts.append(f"{rules.count('holds')} of {len(rules)} rules hold"
-                              + (f" in the {READINGS[reading]}" if reading else ""))
-        lines += ["", "These results were stored before rules had classes, so only the total is "
-                  f"known: {', '.join(counts)}. "
-                  "`scripts/store-papers` repeats the runs and counts each class separately.", END]
-        return "\n".join(lines)
     lines += ["", "| rules, by class | hold | do not hold | undecided | vacuous |",
               "|---|---|---|---|---|"]
     for reading in ("", *READINGS):
@@ -218,7 +193,7 @@ def block_of(paper, rows, figures):
 
 def check_totals(folder, files):
     """Compares the totals that the command printed with those of the CSV."""
-    for name in stored(folder, files):
+    for name in files:
         text = (folder / f"{name}.txt").read_text()
         for kind, totals in totals_of(rows_of(folder, [name])).items():
             printed = re.search(rf"^{kind} +(\d+) +(\d+) +(\d+) +(\d+)$", text, re.M)
@@ -331,14 +306,11 @@ def stacks_block(rows):
 def main():
     write = "--write" in sys.argv
     root = pathlib.Path([each for each in sys.argv[1:] if each != "--write"][0])
-    numbers, old = 0, []
+    numbers = 0
     for paper, (files, figures) in PAPERS.items():
         folder = root / paper
         rows = rows_of(folder, files)
-        if is_old(rows):
-            old.append(paper)
-        else:
-            check_totals(folder, files)
+        check_totals(folder, files)
         readme = folder / "README.md"
         text = readme.read_text()
         for name, svg in figures_of(paper, rows).items():
@@ -360,8 +332,7 @@ def main():
         print(each, file=sys.stderr)
     if not problems:
         print(f"reference_readmes: {len(PAPERS) + 2} blocks and {numbers} numbers are the stored ones, "
-              f"{claims} claims have a rule or a reason"
-              + (f"; stored without classes: {', '.join(old)}" if old else ""))
+              f"{claims} claims have a rule or a reason")
     return 1 if problems else 0
 
 
