@@ -50,7 +50,7 @@ std::string completeness_note(const Run& run);
 /// the table of file systems.
 std::string status_text(const Answer& answer);
 std::string systems_text(const Answer& answer);
-/// Returns the table of the cells on stacks; empty if there are none.
+/// Returns the table of the cells on stacks, or an empty text if no cell has a stack.
 std::string stacks_text(const Facts& facts);
 
 /// The run's results, as JSON and as text for the terminal (report.h).
